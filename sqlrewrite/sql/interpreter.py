@@ -50,11 +50,11 @@ def at_rest(text: str) -> Iterator[None]:
 
 
 class _Deep(threading.Thread):
-    """A thread for one piece of work."""
+    """A thread for one piece of work on a large stack."""
 
 
 def deep(work: Callable[[], T]) -> T:
-    """The result of ``work``, which is begun again on a large stack if Python's runs out.
+    """The result of ``work``, which is started again on a large stack if Python's runs out.
 
     sqlglot's parser, if it is not compiled, takes some twenty calls for a pair of parentheses, of
     the thousand that Python allows.

@@ -1,7 +1,7 @@
 """Where clauses, expressions and relations of a statement stand in its text, and copies of them.
 
-The parser notes where each node begins and ends (``SPAN``), and the binder of which tree each
-expression of the plan is; tokens say what stands before and behind.
+The parser notes where each node begins and ends (``SPAN``), and the binder which tree each
+expression of the plan comes from; tokens say what stands before and behind.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ class NoPlaceError(Exception):
 class ConditionClause(NamedTuple):
     """A WHERE or ON.
 
-    ``keyword``: its offset; None where a WHERE is yet to be written.
-    ``condition``: empty without a keyword, and behind the FROM clause then.
+    ``keyword``: the offset of the word; None for a WHERE that is yet to be written.
+    ``condition``: its span; without a keyword an empty one after the FROM clause.
     ``conjuncts``: the spans of those at the top of the condition, with their parentheses.
     ``disjunction``: whether an OR stands at the top of the condition.
     ``lead``: the offset of the word that opens the block (SELECT) or join (ON).
-    ``opening``: that of the FROM; of the SELECT where that has its FROM before it.
+    ``opening``: the offset of the FROM; of the SELECT if the FROM comes before it.
     """
 
     keyword: int | None
@@ -82,7 +82,7 @@ class Places:
         return ConditionClause(None, Span(end, end), (), False, start, opening)
 
     def _word(self, select: exp.Expr) -> int | None:
-        """Where the word SELECT of a query stands; None if it has none, as behind ``|>``."""
+        """The offset of a query's word SELECT; None if it has none, as after ``|>``."""
         first = select.expressions[0] if select.expressions else None
         named = first.this if isinstance(first, exp.Alias | exp.Aliases) else first
         span = None if named is None else span_of(named)
@@ -107,7 +107,7 @@ class Places:
         return ConditionClause(keyword, span, conjuncts, disjunction, lead, keyword)
 
     def core(self, block: Block) -> Span:
-        """A SELECT up to its ORDER BY or LIMIT."""
+        """The span of a SELECT up to its ORDER BY or LIMIT."""
         select = self._bound.selects[block.number]
         start = self._word(select)
         if start is None:
@@ -117,7 +117,7 @@ class Places:
         return Span(start, max([select.meta[FROM_END], *ends]))
 
     def items(self, block: Block) -> list[tuple[Span, Span]]:
-        """The items of a SELECT list, each without and with its alias."""
+        """The spans of the items of a SELECT list, each without and with its alias."""
         items_: list[tuple[Span, Span]] = []
         for item in self._bound.selects[block.number].expressions:
             span = _span(item.unalias())
@@ -127,12 +127,12 @@ class Places:
         return items_
 
     def having(self, block: Block) -> tuple[Span, Span] | None:
-        """The HAVING of a block with its keyword, and its condition; or None."""
+        """The span of a block's HAVING, and that of its condition; None if it has none."""
         having = self._bound.selects[block.number].args.get("having")
         return None if having is None else (_span(having), _span(having.this))
 
     def order(self, block: Block) -> list[Span]:
-        """The keys of a block's ORDER BY, without ASC and the like."""
+        """The spans of the keys of a block's ORDER BY, without ASC and the like."""
         order = self._bound.selects[block.number].args.get("order")
         return [] if order is None else [_span(expression.this) for expression in order.expressions]
 
@@ -150,15 +150,16 @@ class Places:
         return entry[1]
 
     def bare(self, expression: Expression) -> Span:
-        """An expression without parentheses around it. Raises NoPlaceError."""
+        """The span of an expression without parentheses around it. Raises NoPlaceError."""
         return _span(self._tree(expression))
 
     def span(self, expression: Expression) -> Span:
-        """An expression with the parentheses around it. Raises NoPlaceError."""
+        """The span of an expression with the parentheses around it. Raises NoPlaceError."""
         return _span(_wrapped(self._tree(expression)))
 
     def item(self, expression: Expression) -> Span:
-        """An item of a SELECT list without its alias. Raises NoPlaceError for anything else."""
+        """The span of an item of a SELECT list without its alias. Raises NoPlaceError for anything
+        else."""
         tree = _wrapped(self._tree(expression))
         item = tree.parent if isinstance(tree.parent, exp.Alias) else tree
         if item.arg_key != "expressions" or not isinstance(item.parent, exp.Select):
@@ -166,22 +167,23 @@ class Places:
         return _span(tree)
 
     def group_key(self, expression: Expression) -> Span:
-        """An item of a GROUP BY. Raises NoPlaceError for anything else."""
+        """The span of an item of a GROUP BY. Raises NoPlaceError for anything else."""
         tree = _wrapped(self._tree(expression))
         if not isinstance(tree.parent, exp.Group):
             raise NoPlaceError("not an item of a GROUP BY")
         return _span(tree)
 
     def operands(self, expression: Expression) -> list[Span | None]:
-        """The operands of an expression, with their parentheses; None for one that the text does
-        not have. That of a scalar subquery is its query."""
+        """The spans of an expression's operands, with their parentheses; None for one that the text
+        does not have. The operand of a scalar subquery is its query."""
         if isinstance(expression, Subquery) and expression.kind == "scalar":
             return [self._query_inside(self._tree(expression))]
         entries = [self._bound.trees.get(id(operand)) for operand in operands(expression)]
         return [None if entry is None else span_of(_wrapped(entry[1])) for entry in entries]
 
     def _query_inside(self, tree: exp.Expr) -> Span:
-        """The query in a pair of parentheses. Raises NoPlaceError where no LIMIT may follow it."""
+        """The span of a query inside its parentheses. Raises NoPlaceError if no LIMIT may follow
+        the query."""
         span = _span(tree)
         first, last = self.index(span.start), self.index(span.end - 1)
         inside = self.tokens[first + 1 : last]
@@ -191,7 +193,7 @@ class Places:
         return Span(inside[0].start, inside[-1].end + 1)
 
     def call(self, call: Expression) -> tuple[Span, Span]:
-        """The call of a function, and what stands in its parentheses. Raises NoPlaceError."""
+        """The span of a call, and that of the text in its parentheses. Raises NoPlaceError."""
         start = self._tree(call).meta.get("start")
         if start is None:
             raise NoPlaceError("a call that the text does not have")
@@ -201,7 +203,8 @@ class Places:
         return Span(start, self.tokens[closing].end + 1), inside
 
     def query_of_in(self, condition: Expression) -> Span:
-        """The subquery of an IN, with its parentheses. Raises NoPlaceError for anything else."""
+        """The span of an IN's subquery, with its parentheses. Raises NoPlaceError for anything
+        else."""
         query = self._tree(condition).args.get("query")
         if query is None:
             raise NoPlaceError("no IN around the place")
@@ -210,7 +213,7 @@ class Places:
     # --- relations ---------------------------------------------------------------------------
 
     def query(self, query: Query) -> Span:
-        """A query in parentheses, with these. Raises NoPlaceError for any other."""
+        """The span of a query with its parentheses. Raises NoPlaceError if it has none."""
         word = self._word(self._bound.selects[query.top[0]])
         opening = -1 if word is None else self.index(word) - 1
         if self.kind(opening) is not OPEN:
@@ -218,7 +221,7 @@ class Places:
         return self._group(opening)
 
     def parenthesised(self, alias: int) -> Span:
-        """The derived table, with its parentheses, before the alias at an offset."""
+        """The span of the derived table, with its parentheses, before the alias at an offset."""
         close = self.index(alias) - 1
         if self.kind(close) is TokenType.ALIAS:
             close -= 1
@@ -227,7 +230,7 @@ class Places:
         return Span(self.tokens[self._partners[close]].start, self.tokens[close].end + 1)
 
     def relation(self, start: int) -> Span:
-        """The query in parentheses that begins at an offset, or the call of a function."""
+        """The span of the query in parentheses, or of the call, that begins at an offset."""
         index = self.index(start)
         opening = index + (self.kind(index) is not OPEN)
         if self.kind(opening) is not OPEN:
@@ -235,7 +238,8 @@ class Places:
         return Span(start, self._group(opening).end)
 
     def subqueries(self, span: Span) -> list[Span]:
-        """The subqueries in a span, with their parentheses, but not those inside another one."""
+        """The spans of the subqueries in a span, with their parentheses, without those inside
+        another subquery."""
         spans: list[Span] = []
         for index in range(self.index(span.start), self.index(span.end - 1)):
             opens = self.kind(index) is OPEN and self.kind(index + 1) in _QUERY
@@ -259,7 +263,8 @@ class Places:
         return self.tokens[index].token_type if 0 <= index < len(self.tokens) else None
 
     def closing(self, opening: int) -> int:
-        """The index of the parenthesis that closes one. Raises NoPlaceError for any other token."""
+        """The index of the parenthesis that closes the one at ``opening``. Raises NoPlaceError for
+        any other token."""
         if self.kind(opening) is not OPEN or opening not in self._partners:
             raise NoPlaceError("parentheses do not match")
         return self._partners[opening]
@@ -287,7 +292,7 @@ class Places:
 
     def copy(self, span: Span, replaced: Mapping[Span, str] | None = None) -> str:
         """A part of the text on one line without comments, with the texts of ``replaced`` in place
-        of its spans; of two that begin at one offset the longer."""
+        of its spans; if two spans begin at one offset, the longer one is replaced."""
         starts: dict[int, tuple[int, str]] = {}
         for place, new in (replaced or {}).items():
             if place.end > starts.get(place.start, (0, ""))[0] and place.end <= span.end:
@@ -306,8 +311,8 @@ class Places:
         return "".join(pieces)
 
     def _gap(self, end: int, index: int) -> str:
-        """A space where there is a gap before a token, or nothing: at a dot, and for a line break
-        beside a parenthesis or before a comma."""
+        """The space to copy before a token: empty if there is no gap, at a dot, and for a line
+        break beside a parenthesis or before a comma."""
         gap = self.text[end : self.tokens[index].start]
         if TokenType.DOT in (self.kind(index - 1), self.kind(index)):
             return ""

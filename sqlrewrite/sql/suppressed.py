@@ -31,16 +31,16 @@ class Suppressed(Struct, frozen=True):
         return _reason(self.directives.covering(offset, ADDING))
 
     def frozen(self, offset: int, mends: bool) -> str | None:
-        """Why nothing is inserted at an offset of the original text; None if something may be, or
-        if it ``mends`` what stood there. A predicate written into a region that keeps its own would
-        stay, and be written again on the next run."""
+        """Why nothing is inserted at an offset of the original text; None if something may be. An
+        insertion that ``mends`` what stood there is refused only in a region that keeps its
+        predicates: there it would stay, and be written again on the next run."""
         codes = MENDING if mends else ADDING | MENDING
         return _reason(self.directives.region(offset, codes))
 
     def kept(self, predicates: Sequence[ManagedPredicate]) -> dict[ManagedPredicate, Directive]:
         """The managed predicates of a statement that stay, each with the directive for it, which
-        covers a line of the predicate or the scan that it is for. With one of them all stay that
-        bound the same value, as the two ends of a range do."""
+        covers a line of the predicate or of its scan. If one stays, so do all that bound the same
+        value, as the two ends of a range do."""
         own = {
             predicate: directive
             for predicate in predicates
@@ -84,7 +84,7 @@ class Suppressed(Struct, frozen=True):
 
 
 def _about(managed: ManagedPredicate) -> tuple[int, str]:
-    """What a predicate bounds, and in which block."""
+    """The block of a predicate, by its id, and the text of the value that it bounds."""
     return id(managed.clause.block), managed.bounded
 
 

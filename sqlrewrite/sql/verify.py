@@ -55,16 +55,16 @@ _is_plain_query = lru_cache(1024)(_is_query)
 
 
 class ReadClause(Struct, frozen=True, eq=False):
-    """The text of a clause, behind its SELECT: the same without predicates of ours, and the tree of
-    its condition, or of all of it; None where it does not parse."""
+    """A clause that was read: its text without managed predicates (``bare``), and the tree of its
+    condition, or of the whole SELECT; None if it does not parse."""
 
     bare: str
     tree: exp.Expr | None
 
 
 def clause(text: str, whole: bool, refer: Refer) -> ReadClause:
-    """A clause read: ``SELECT WHERE …`` or ``MERGE ON …``, or a ``whole`` ``SELECT 1 FROM …``.
-    Raises TokenError."""
+    """The clause in a text: ``SELECT WHERE …`` or ``MERGE ON …``, or a ``whole`` ``SELECT 1 FROM
+    …``. Raises TokenError."""
     if len(text) > _LONG or templated(text):
         return _clause(text, whole, refer)
     return _plain_clause(text, whole)
@@ -85,8 +85,8 @@ _plain_clause = lru_cache(256)(_clause)  # they share what ties them, too
 
 
 def condition_gained(before: exp.Expr | None, after: exp.Expr | None, count: int) -> bool:
-    """Whether a condition is the one ``before`` with ``count`` predicates more, all behind or all
-    in front. Of a long condition only the tail is parsed again."""
+    """Whether a condition is the one ``before`` with ``count`` more predicates, all at its end or
+    all at its beginning. Of a long condition only the tail is parsed again."""
     if before is None or after is None:
         return False
     old, new = conjunct_trees(before), conjunct_trees(after)
@@ -95,8 +95,8 @@ def condition_gained(before: exp.Expr | None, after: exp.Expr | None, count: int
 
 
 def where_gained(before: exp.Select, after: exp.Expr | None, count: int) -> bool:
-    """Whether a SELECT has the FROM of the one ``before``, or where that stands before its SELECT
-    the same list of items, and a new WHERE of just ``count`` predicates."""
+    """Whether a SELECT is the one ``before`` with a new WHERE of just ``count`` predicates. Its
+    FROM is compared, or its list of items if its FROM comes before its SELECT."""
     if after is None:
         return False
     where, kept = after.args.get("where"), _FROM

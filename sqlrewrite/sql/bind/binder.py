@@ -48,8 +48,8 @@ _NO_CTES: Mapping[str, int] = {}
 
 
 class Bound(Struct, frozen=True, eq=False):
-    """A statement's plan, with the trees of its SELECTs, clauses' conditions and expressions. Edits
-    are placed by these trees, and checked against them."""
+    """A statement's plan, with the trees of its SELECTs, of the conditions of its clauses, and of
+    its expressions. Edits are placed by these trees, and checked against them."""
 
     plan: ra.Plan
     selects: Mapping[int, exp.Select]
@@ -355,9 +355,9 @@ class Binder(FromBinder):
     def _generating(
         self, source: ra.Node, shown: SelectList, translator: Translator, *, alone: bool
     ) -> tuple[ra.Node, SelectList]:
-        """The FROM and the list of a SELECT whose list holds a generator. If it stands ``alone``,
-        it is bound as a LATERAL VIEW under WHERE: what WHERE says of a row holds for all rows made
-        of it."""
+        """The FROM and the list of a SELECT whose list may hold a generator. A generator in a list
+        without aggregates or windows (``alone``) is bound as a LATERAL VIEW under WHERE: what WHERE
+        says of a row holds for all rows made of it."""
         if shown.generated is None:
             return source, shown
         (at, names), facts = shown.generated, translator.facts

@@ -18,7 +18,8 @@ _OF_AN_UPDATE = _OF_A_DELETE | {"expressions"}
 
 
 def query_held(tree: exp.Expr) -> exp.Query | None:
-    """The query that a statement is, or that it inserts, stores or names; None if there is none."""
+    """The query that a statement consists of, or that it inserts, stores or caches; None if there
+    is none."""
     query = tree
     if isinstance(tree, exp.Insert | exp.Create | exp.Cache):
         query = tree.args.get("expression") or tree

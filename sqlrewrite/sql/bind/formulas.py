@@ -42,11 +42,11 @@ class Formula(Struct, frozen=True, eq=False):
     spans: tuple[tuple[int, int], ...]
 
     def of(self, expression: Expression) -> Type | None:
-        """The type of a part of it."""
+        """The type of a part of this expression; None if unknown."""
         return type_of(self.plan, expression)
 
     def over(self, value: str) -> str:
-        """Its text with a value in place of the column."""
+        """The text of this expression with a value in place of the column."""
         inside = value if is_call(value) or _NAMED.fullmatch(value) else f"({value})"
         replaced, end = "", 0
         for start, stop in self.spans:
@@ -83,8 +83,8 @@ def _without_strings(text: str) -> str:
 
 
 def _arguments(call: str) -> tuple[int, bool]:
-    """The offset of the parenthesis that closes the first one of a call, and whether the call has
-    several arguments."""
+    """The offset of the parenthesis at the end of a call's arguments, and whether these are
+    several."""
     depth, comma = 0, False
     for at, sign in enumerate(call):
         depth += (sign == "(") - (sign == ")")

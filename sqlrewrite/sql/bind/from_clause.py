@@ -99,8 +99,8 @@ class FromBinder(TableBinder):
         return tree
 
     def _last_part(self, tree: ra.Node, before: ra.Node | None) -> ra.Node:
-        """The relation after the last comma of a FROM: the last one of the join tree, joined with
-        ``before``, what came before it."""
+        """The part of a FROM after its last comma: ``before``, which is that part so far, with the
+        last relation of the join tree joined to it."""
         match tree:
             case ra.Join(right=right):
                 return right if before is None else replace(tree, left=before)
@@ -348,8 +348,8 @@ def _using_equality(left: ra.Node, right: ra.Node, name: str) -> ra.Condition:
 
 
 def _equal_in_both(left: ra.Node, part: ra.Node, name: str, *, natural: bool) -> bool:
-    """Whether USING or NATURAL merges the same column of the left side, be that all of it or only
-    ``part``; or Spark refuses the query in the second case, as it does for USING."""
+    """Whether USING or NATURAL merges the same column whether the left side of the join is ``left``
+    or only its ``part``; True as well if Spark refuses the query in the second case, by USING."""
     if not natural and tree_lacks(part, name):
         return True
     return using_key(left, name) == using_key(part, name)

@@ -94,7 +94,7 @@ def _is_whole(frame: exp.Expr) -> bool:
 
 
 def _is_turned(window: exp.Window) -> bool:
-    """Whether a window asks for the last value in its order."""
+    """Whether the function of a window returns the last value in its order."""
     return isinstance(window.this, exp.Anonymous) and window.this.name.lower() in OF_LAST
 
 

@@ -35,15 +35,12 @@ PRECEDENCE = "with spark.sql.ansi.relationPrecedence a JOIN binds tighter than a
 
 
 class Scope(Struct):
-    """The names visible at a place. ``source``: the join tree, None before FROM is bound.
-    ``parent``: the scope of the enclosing query. ``outer``: collects the references of a query to
-    enclosing scopes. ``narrow``: the same place under spark.sql.ansi.relationPrecedence, where a
-    join after a comma sees less.
+    """The names visible at a place.
 
     ``source``: the join tree, None before FROM is bound.
     ``parent``: the scope of the enclosing query.
     ``outer``: collects the references of a query to enclosing scopes.
-    ``narrow``: the same place under spark.sql.ansi.relationPrecedence, where a join behind a comma
+    ``narrow``: the same place under spark.sql.ansi.relationPrecedence, where a join after a comma
     sees less.
     """
 
@@ -64,8 +61,7 @@ class Scope(Struct):
         return self._visible[1]
 
     def listed(self) -> list[_Listed] | None:
-        """The visible relations with their columns; None if USING or NATURAL merges some of
-        these."""
+        """The visible relations with their columns; None if USING or NATURAL merges columns."""
         if self.source is None:
             return []
         if self._listed is None or self._listed[0] is not self.source:
@@ -100,9 +96,7 @@ def _has_merged_columns(node: ra.Node) -> bool:
 
 def resolve(scope: Scope, parts: tuple[str, ...], spans: Spans) -> ra.Expression:
     """The meaning of a column reference in a scope: a ColumnRef, a field of a struct in such a
-    column, or Unknown with the reason. ``parts`` are in lower case and without backquotes;
-    ``spans`` are those of the first part, the first two, and so on. A name that a scope certainly
-    lacks is looked up in the scope around it.
+    column, or Unknown with the reason.
 
     ``parts`` are in lower case and without backquotes; ``spans`` are those of the first part, the
     first two, and so on. A name that a scope certainly lacks is looked up in the scope around it.
@@ -119,8 +113,8 @@ def _look_up(
     scope: Scope, parts: tuple[str, ...], spans: Spans
 ) -> tuple[ra.Expression | None, list[Scope]]:
     """The meaning of a name in a scope or in those around it, None if it has none; and the scopes
-    that lack it. A name without meaning under spark.sql.ansi.relationPrecedence is ignored there:
-    Spark refuses the query."""
+    passed on the way, which lack it. A name that has no meaning under
+    spark.sql.ansi.relationPrecedence keeps its other one: there Spark refuses the query."""
     crossed: list[Scope] = []
     current: Scope | None = scope
     while current is not None:
@@ -160,7 +154,8 @@ def _resolve_in(scope: Scope, parts: tuple[str, ...], spans: Spans) -> ra.Expres
 
 
 def _partitions(leaf: ra.Relation | ra.Generate, name: str) -> bool:
-    """Whether a column is known to partition a table of which not all columns are known."""
+    """Whether a relation is a table whose columns are not all known, partitioned by one of this
+    name."""
     return isinstance(leaf, ra.Scan) and _may_have_more(leaf) and name in leaf.table.partitioning
 
 
@@ -185,7 +180,7 @@ def _of_relation(
 
 
 def _may_be_a_struct(scope: Scope, but: ra.Relation | ra.Generate, name: str) -> bool:
-    """Whether a relation other than ``but`` may have a column with the name of this relation."""
+    """Whether another visible relation than ``but`` may have a column of this name, with fields."""
     return any(
         leaf is not but and (_may_have_more(leaf) or name in (column_names(leaf) or ()))
         for leaf in scope.visible()
@@ -305,7 +300,7 @@ def merged_column(join: ra.Join, name: str, span: Span | None = None) -> ra.Expr
 
 def using_key(side: ra.Node, name: str, span: Span | None = None) -> ra.Expression | None:
     """The column of one side of a join that a name in USING means; None if unknown. Spark takes the
-    first of several without an error, so no relation before it may have unknown columns."""
+    first of several columns of that name, so no relation before it may have unknown columns."""
     return _join_key(side, name, span) if isinstance(side, ra.Join) else _key(side, name, span)
 
 
@@ -385,7 +380,7 @@ def _columns_of_join(join: ra.Join) -> list[NamedColumn] | None:
 
 
 def qualified_star(node: ra.Node | None, qualifier: tuple[str, ...]) -> list[NamedColumn] | None:
-    """The columns of ``t.*`` in order, first those that USING hides; None if not all are known."""
+    """The columns of ``t.*`` in order, those that USING hides first; None if not all are known."""
     relations = [leaf for leaf in named(node) if _has_qualifier(leaf, qualifier)]
     if len(relations) != 1 or node is None or isinstance(relations[0], ra.Generate):
         return None

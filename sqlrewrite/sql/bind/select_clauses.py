@@ -80,7 +80,7 @@ def select_list(
 
 
 def _star(item: exp.Expr) -> exp.Expr | None:
-    """``*`` or ``t.*``, which Spark expands in parentheses as well; None for other items."""
+    """The ``*`` or ``t.*`` that an item is, in parentheses too; None for other items."""
     while isinstance(item, exp.Paren):
         item = item.this
     marker = item.this if isinstance(item, exp.Column) else item
@@ -96,8 +96,8 @@ def _name(item: exp.Expr) -> str:
 
 
 def _first_in_having(node: exp.Select, aggregated: set[str]) -> frozenset[str]:
-    """The aliases of aggregates that HAVING resolves before columns of FROM: those that GROUP BY
-    does not name."""
+    """The aliases that HAVING resolves before columns of FROM: of the aliases of aggregates
+    (``aggregated``) those that GROUP BY does not name."""
     if not aggregated or node.args.get("having") is None:
         return frozenset()
     group = node.args.get("group")
@@ -106,8 +106,8 @@ def _first_in_having(node: exp.Select, aggregated: set[str]) -> frozenset[str]:
 
 
 def _generates(item: exp.Expr, expression: Expression) -> Name | None:
-    """The names written for the columns of a generator, which may be none; None if the item is no
-    generator."""
+    """The names that an item gives to the columns of its generator, empty if it gives none; None if
+    the item is no generator."""
     called = item.this if isinstance(item, exp.Alias | exp.Aliases) else item
     if not isinstance(called, exp.Anonymous) or not isinstance(expression, Call):
         return None

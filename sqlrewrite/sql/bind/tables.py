@@ -185,8 +185,8 @@ class TableBinder:
 
 @lru_cache(maxsize=512)
 def _view_tree(query: str) -> tuple[exp.Expr | None, frozenset[str] | None]:
-    """The tree of a view's query, and the words in it that may be names if text in double quotes
-    may be one; None twice if it is not understood."""
+    """The tree of a view's query, and its ``possible_names``; None for both if the query is not
+    understood."""
     pieces = list(statements(query))
     tree = pieces[0].tree if len(pieces) == 1 else None
     if tree is None or why_unreadable(pieces[0], query, None) is not None:

@@ -49,7 +49,7 @@ OF_UNITS = {
 """The function that each name stands for if its first argument is a unit: ``DATEADD(day, 1,
 x)``."""
 
-# What may stand between a window and the function that it is of.
+# What may stand between a window and its function.
 _ABOVE_CALLS = (exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls, exp.Dot)
 
 _PART_OF_THE_PLAN = (exp.Query, exp.Window, exp.Placeholder, exp.Lambda)
@@ -57,10 +57,7 @@ _SKIMMED = ra.Unknown("an expression that no predicate needs")
 
 
 class Facts(Struct):
-    """Side facts about the expressions of a block. ``functions``: the names of those called;
-    ``unknowns``: reasons why the block is unknown. ``partitions``: the PARTITION BY keys of its
-    windows. ``aggregates``, ``uncertain``: whether an aggregate is called, or a function that may
-    be one or a generator.
+    """Facts about the expressions of a block, collected while they are translated.
 
     ``functions``: the names of those called; ``unknowns``: reasons why the block is unknown.
     ``partitions``: the PARTITION BY keys of its windows.
@@ -108,15 +105,14 @@ class Translator(Struct):
     _under_over: exp.Expr | None = None
 
     def translate(self, node: exp.Expr | None) -> ra.Expression:
-        """The plan's expression for a tree; Unknown for None, which sqlglot has in place of
-        operands that a cut text lacks."""
+        """The plan's expression for a tree; Unknown for None, which sqlglot puts in place of
+        operands that a truncated text lacks."""
         if node is None:
             return ra.Unknown("an operand is missing", ())
         return self._of(node, HANDLERS.get(type(node), Translator._call)(self, node))
 
     def _of(self, node: exp.Expr, expression: ra.Expression) -> ra.Expression:
-        """The expression, with ``node`` noted as its tree. That of an alias keeps the tree of its
-        item."""
+        """The expression, with ``node`` noted as its tree unless it has one already."""
         if not self.in_view:
             self.trees.setdefault(id(expression), (expression, node))
         return expression
@@ -157,8 +153,8 @@ class Translator(Struct):
         return alone if called is None else called.generator
 
     def skim(self, node: exp.Expr) -> ra.Expression:
-        """Unknown, for an item whose value nothing needs; its functions are noted. An item with a
-        subquery or a window is translated in full, as these are part of the plan."""
+        """Unknown for an item whose value nothing needs; the functions in it are noted. An item
+        with a subquery or a window is translated in full, as these are part of the plan."""
         calls: list[exp.Expr] = []
         stack = [node]
         while stack:

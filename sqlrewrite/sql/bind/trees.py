@@ -46,8 +46,8 @@ def conjunct_trees(tree: exp.Expr) -> list[exp.Expr]:
 
 
 def short_names(tree: exp.Expr) -> Iterator[str]:
-    """The names without a schema by which a tree refers to tables, those in hints aside; ``ANY``
-    for a name known only at run time."""
+    """The names without a schema by which a tree refers to tables, except in hints; ``ANY`` for a
+    name known only at run time."""
     stack = [tree]
     while stack:
         node = stack.pop()
@@ -77,7 +77,7 @@ def _table_names(node: exp.Expr) -> Iterator[str]:
             yield node.alias.lower()  # STREAM c and TABLE c, which sqlglot reads as an alias
         return
     if has_template(inner.name):
-        yield ANY  # {{ f('c') }}, which may be rendered to a query of it, too
+        yield ANY  # {{ f('c') }} may be rendered to a query
     if inner.name.lower() == "identifier":
         written = inner.expressions[0] if len(inner.expressions) == 1 else None
         plain = isinstance(written, exp.Literal) and _NAME.fullmatch(written.name)
@@ -116,7 +116,7 @@ def computed_alias(node: exp.Expr) -> bool:
 
 
 def bare(node: exp.Expr) -> bool:
-    """Whether a set operation has no clause beside its two sides."""
+    """Whether a set operation has no clauses of its own, such as LIMIT or WITH."""
     return not any(
         node.args.get(key) for key in ("limit", "offset", "with_", "order", "by_name", "on", "side")
     )
@@ -160,7 +160,7 @@ def _is_operand(node: exp.Expr, names: bool) -> bool:
 
 
 def names_of(node: exp.Expr) -> list[exp.Expr]:
-    """The parts of a table's name as written; for another relation its content."""
+    """The parts of a table's name as written; for any other relation the single node in it."""
     return [node.args[key] for key in ("catalog", "db", "this") if node.args.get(key)]
 
 
@@ -192,7 +192,7 @@ def _first(node: exp.Expr) -> int:
 
 
 def all_of(node: exp.Subquery) -> exp.Subquery:
-    """The derived table of all columns of a join in parentheses that has an alias."""
+    """A join in parentheses with an alias, as a derived table of all its columns."""
     joined = node.this.copy()
     select = exp.Select(expressions=[exp.Star()], from_=exp.From(this=joined))
     select.meta[NO_WHERE] = "a join under an alias has no WHERE"
@@ -222,7 +222,7 @@ def is_generated(node: exp.Table) -> bool:
 
 
 def all_generated(node: exp.Table) -> exp.Select:
-    """The query of all columns of a generator in FROM."""
+    """A SELECT of all columns of a generator in FROM."""
     lateral = exp.Lateral(this=node.this.copy(), view=True)
     select = exp.Select(expressions=[exp.Star()], laterals=[lateral])
     select.meta[NO_WHERE] = "a table function has no WHERE"
@@ -230,8 +230,8 @@ def all_generated(node: exp.Table) -> exp.Select:
 
 
 def listed_whole(node: exp.Expr) -> exp.Expr:
-    """The query of an IN. If its rows are not those of its FROM (a UNION, groups, a generator), it
-    is wrapped as a derived table."""
+    """The query of an IN; as a SELECT over a derived table if its rows are not those of its FROM (a
+    UNION, groups, a generator)."""
     query = node.this if isinstance(node, exp.Subquery) else node
     first = query
     while isinstance(first, exp.SetOperation):
@@ -249,7 +249,8 @@ def listed_whole(node: exp.Expr) -> exp.Expr:
 
 
 def _makes_rows(query: exp.Expr) -> bool:
-    """Whether a query returns other rows than those of its FROM, one by one."""
+    """Whether a query does not just return a row for each row of its FROM: it is a set operation,
+    makes rows by a generator, or groups them."""
     if not isinstance(query, exp.Select):
         return isinstance(query, exp.SetOperation)
     calls = (node for item in query.expressions for node in item.find_all(exp.Anonymous))

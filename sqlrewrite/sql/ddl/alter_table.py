@@ -30,8 +30,8 @@ _FIELD = _actions("add partition field, drop partition field")
 
 
 def altered(relation: Table | View, cursor: Cursor, catalog: Warehouse) -> Table | View | None:
-    """The relation after an action of ALTER TABLE, at which the cursor stands; None if it is
-    unknown then."""
+    """The relation after the action of ALTER TABLE at the cursor; None if nothing is known of it
+    then."""
     words = {token.text.lower() for token in cursor.tokens}
     harmless = any(cursor.peek(*action) for action in _HARMLESS)
     if harmless and not any(cursor.peek(*words) for words in _FIELD):
@@ -48,14 +48,14 @@ def altered(relation: Table | View, cursor: Cursor, catalog: Warehouse) -> Table
 
 
 def _write_ordered_by(table: Table, cursor: Cursor) -> Table:
-    """Iceberg's WRITE … ORDERED BY a, b: files are sorted by ``a``, and by ``b`` only where ``a``
-    is equal."""
+    """The table after Iceberg's WRITE … ORDERED BY a, b: clustered by ``a`` alone, since files are
+    sorted by ``b`` only where ``a`` is equal."""
     ordered = cursor.skip_to("ordered", "by")
     return replace(table, clustered_by=(cursor.name_part().lower(),) if ordered else ())
 
 
 def _add_columns(table: Table, cursor: Cursor) -> Table | None:
-    """Adds columns; the order of columns becomes unknown if one has a position or is a struct's
+    """The table with more columns; their order is unknown if one has a position or is a struct's
     field."""
     cursor.take("if", "not", "exists")
     declared = cursor.group() if cursor.opens else cursor
@@ -75,7 +75,7 @@ def _add_columns(table: Table, cursor: Cursor) -> Table | None:
 
 
 def _replace_columns(table: Table, cursor: Cursor) -> Table | None:
-    """REPLACE COLUMNS of Hive and Spark: replaces all columns except partition columns."""
+    """The table after REPLACE COLUMNS of Hive and Spark, which keeps only the partition columns."""
     declared = cursor.group()
     if declared is None:
         return None
@@ -114,7 +114,8 @@ def _with_column(table: Table, old: str, new: str, column: Column | None = None)
 
 
 def _change_column(table: Table, cursor: Cursor) -> Table | None:
-    """Hive's CHANGE [COLUMN] old new type …; without a type it is Spark's ALTER COLUMN."""
+    """The table after Hive's CHANGE [COLUMN] old new type …; without a type Spark's ALTER
+    COLUMN."""
     cursor.take("column")
     start, old = cursor.index, cursor.name_part()
     if cursor.word in _ASPECTS:
@@ -134,7 +135,7 @@ _HARMLESS_TO_COLUMN = _actions("comment, set default, drop default, set mask, dr
 
 
 def _alter_column(table: Table, cursor: Cursor) -> Table | None:
-    """ALTER [COLUMN] name TYPE … | SET NOT NULL | DROP NOT NULL | COMMENT …"""
+    """The table after ALTER [COLUMN] name TYPE … | SET NOT NULL | DROP NOT NULL | COMMENT …"""
     cursor.take("column")
     old = cursor.name_part()
     before = find_column(table.columns, old)
@@ -184,7 +185,7 @@ def _drop_columns(table: Table, cursor: Cursor) -> Table | None:
 
 
 def _add_partition_field(table: Table, cursor: Cursor) -> Table:
-    """Iceberg's ADD PARTITION FIELD: files written before are not partitioned by the new field."""
+    """The table after Iceberg's ADD PARTITION FIELD; older files are not partitioned by it."""
     field = partition_field(_before_as(cursor), table.columns)
     return replace(table, partitioned_by=(*table.partitioned_by, field))
 

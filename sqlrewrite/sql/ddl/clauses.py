@@ -73,7 +73,8 @@ def table_key(item: Cursor) -> list[str]:
 
 
 def read_column(item: Cursor) -> tuple[Column, bool] | None:
-    """A column, and whether it alone is the primary key; None if the item declares no column."""
+    """The column that an item declares, and whether it alone is the primary key; None if the item
+    declares no column."""
     name = item.name_part()
     if not name:
         return None
@@ -140,7 +141,7 @@ class Definition(Struct):
     """The content of a CREATE TABLE or VIEW, filled in clause by clause.
 
     ``query``: the index of the first token of its query.
-    ``failure``: why it cannot be read, if it cannot.
+    ``failure``: why it cannot be read; empty if it can.
     ``generated``, ``computed``: columns with the expressions that are stored, or computed by each
     scan.
     ``complete``: whether all columns of the list could be read.
@@ -329,8 +330,8 @@ def _bucket_count(definition: Definition, cursor: Cursor) -> None:
 
 
 def _columns_of(field_name: str, most: int | None = None) -> _Clause:
-    """A reader for a clause with columns in parentheses: stores them in ``field_name``, ``most`` at
-    most."""
+    """A reader for a clause with columns in parentheses: stores them, or the first ``most`` of
+    them, in ``field_name``."""
 
     def clause(definition: Definition, cursor: Cursor) -> None:
         names = column_list(cursor)

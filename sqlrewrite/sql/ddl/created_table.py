@@ -115,8 +115,8 @@ def _provider(definition: Definition, model: Table | None) -> str | None:
 def _with_inherited(
     definition: Definition, model: Table | None
 ) -> tuple[tuple[Column, ...], tuple[PartitionField, ...], tuple[str, ...]]:
-    """The columns, partition fields and key, with those of the table after LIKE; PARTITIONED BY is
-    applied later."""
+    """The columns, partition fields and key, those of the table after LIKE included; PARTITIONED BY
+    is applied later."""
     columns, key, extends = definition.columns, definition.key, definition.extends_model
     if model is None or (columns and not extends):
         return columns, (), key
@@ -143,7 +143,8 @@ def _buckets(definition: Definition, model: Table | None) -> Buckets | None:
 def _unsteadiness(
     definition: Definition, model: Table | None, connector: str | None
 ) -> tuple[bool, str]:
-    """Whether a Flink table is a stream, and why its scans may return other rows each time."""
+    """Whether a Flink table is a stream, and why its scans may return other rows each time; that is
+    empty if they cannot."""
     options = definition.properties
     inherited = model.unsteady if model is not None and definition.takes_over("options") else ""
     endless = other_rows = None
@@ -187,7 +188,8 @@ def _partition_column(item: Cursor) -> Column | None:
 
 
 def partition_field(item: Cursor, columns: Sequence[Column]) -> PartitionField:
-    """A column itself, or a transform of one column; anything else is ``unknown``."""
+    """The partition field that an item of PARTITIONED BY means: a column itself, or a transform of
+    one column; anything else is ``unknown``."""
     written, called = item.rest(), item.name_part()
     if item.done and called:
         return _field_of(called, "identity", columns)
@@ -202,7 +204,8 @@ def partition_field(item: Cursor, columns: Sequence[Column]) -> PartitionField:
 
 
 def _names(item: Cursor) -> Iterator[str]:
-    """The columns among the arguments of a transform, numbers left out."""
+    """The columns among the arguments of a transform, numbers left out; two empty names for an
+    expression."""
     for argument in item.copy().group_items():
         name = argument.name_part()
         if not argument.done:

@@ -50,8 +50,7 @@ class Cursor:
         return "" if at >= self.end else word(self.tokens, at)
 
     def peek(self, *words: str) -> bool:
-        """Whether these words come next. ORDER BY and similar pairs are one token, but two
-        words."""
+        """Whether these words come next. ORDER BY and similar pairs are two words in one token."""
         at = self.index
         missing = list(words)
         while missing:

@@ -104,7 +104,7 @@ def apply(statement: Statement, text: str, catalog: Warehouse, source: str) -> W
 
 
 def _unknown(catalog: Warehouse) -> Warehouse:
-    """The catalog after a statement that may have changed anything: it knows nothing."""
+    """The catalog after a statement that may have changed anything: no relation is known."""
     return _in_namespace(replace(catalog, relations=Relations()).any_temporary(), UNKNOWN_NAMESPACE)
 
 
@@ -156,8 +156,8 @@ def _written_name(cursor: Cursor) -> tuple[frozenset[str], Name]:
 
 
 def _place(parts: Name, head: Collection[str], catalog: Warehouse) -> Name:
-    """The qualified name of what a CREATE with these words makes; empty if the name is not written
-    out."""
+    """The qualified name of the relation that a CREATE with these words before the name (``head``)
+    makes; empty if the name is not written out."""
     if parts and not _TEMPORARY.isdisjoint(head) and "global" not in head:
         temporary = temporary_name(parts)
         if temporary:
@@ -166,8 +166,8 @@ def _place(parts: Name, head: Collection[str], catalog: Warehouse) -> Name:
 
 
 def _may_hide(parts: Name, head: Collection[str]) -> bool:
-    """Whether a CREATE with these words may make a temporary view: its schema is a template, which
-    may be ``session``."""
+    """Whether a CREATE with these words before the name may make a temporary view because its
+    schema is a template, which may render to ``session``."""
     temporary = not _TEMPORARY.isdisjoint(head) and "global" not in head
     return temporary and not temporary_name(parts) and may_be_temporary(parts)
 
@@ -199,7 +199,7 @@ def sets_variable(statement: Statement, text: str) -> bool:
 
 
 def _changes_meaning(text: str, match: re.Match[str]) -> bool:
-    """Whether a SET is of a setting that changes what names or types mean."""
+    """Whether a SET changes a setting by which names or types get another meaning."""
     variable = match.group(1).lower()
     if variable == TIME_PARSER_POLICY.lower():
         return _EXCEPTION_POLICY.match(text[match.end() :].lstrip()) is not None
@@ -249,7 +249,8 @@ def _create(cursor: Cursor, statement: Statement, catalog: Warehouse, source: st
 def _view(
     name: Name, cursor: Cursor, start: int, catalog: Warehouse, source: str, columns: Name = ()
 ) -> View:
-    """The view whose query begins at a token. A permanent view reads no temporary views."""
+    """The view whose query begins at the token ``start``. A permanent view reads no temporary
+    views."""
     words = {token.text.lower() for token in cursor.tokens[start : cursor.end]}
     temporaries = catalog.temporaries(words) if len(name) == 1 else ()
     query = cursor.slice(start, cursor.end)
@@ -257,7 +258,8 @@ def _view(
 
 
 def _cache(cursor: Cursor, catalog: Warehouse, source: str) -> Warehouse:
-    """``CACHE TABLE x AS query`` makes a temporary view; without a query it defines nothing."""
+    """The catalog after ``CACHE TABLE x AS query``, which makes a temporary view; unchanged if
+    there is no query."""
     _, parts = take_head(cursor)
     definition = read_clauses(cursor)
     if definition.query is None or len(parts) != 1:
@@ -276,7 +278,7 @@ def created_query(tokens: Sequence[Token], text: str) -> tuple[tuple[str, ...], 
 
 
 def _unsure(catalog: Warehouse, parts: Name) -> Warehouse:
-    """The catalog where a name is unknown, both as a temporary view and as a table."""
+    """The catalog in which nothing is known of a name, as a temporary view or as a table."""
     if not parts:
         return catalog
     after = catalog.without(catalog.qualify(written_apart(parts)))
@@ -285,8 +287,8 @@ def _unsure(catalog: Warehouse, parts: Name) -> Warehouse:
 
 
 def _drop(cursor: Cursor, catalog: Warehouse, *, certain: bool = True) -> Warehouse:
-    """The catalog after a DROP. It drops the temporary view of that name if there is one, and then
-    not the table (docs/spark.md)."""
+    """The catalog after a DROP: without the temporary view of that name if there is one, else
+    without the table (docs/spark.md)."""
     start = name_index(cursor)
     if start:
         cursor.index = start
@@ -372,7 +374,8 @@ def _with_setting(catalog: Warehouse, name: str, value: str) -> Warehouse:
 
 
 def _reset(cursor: Cursor, catalog: Warehouse) -> Warehouse:
-    """The catalog after RESET of one setting, or of all: the project's value, else the default."""
+    """The catalog after RESET of one setting, or of all: each has the project's value again, else
+    its default."""
     name = cursor.slice(1, cursor.end).strip("`'").lower()
     if name == _DEFAULT_CATALOG:  # the session may have been started with any value
         return _unknown(catalog)
@@ -389,7 +392,7 @@ def _reset(cursor: Cursor, catalog: Warehouse) -> Warehouse:
 
 
 def _set_in_flink(cursor: Cursor, catalog: Warehouse) -> Warehouse:
-    """``SET 'name' = 'value'`` of Flink."""
+    """The catalog after Flink's ``SET 'name' = 'value'``."""
     match = _FLINK_SET.fullmatch(cursor.rest())
     name, value = (match[1].lower(), (match[2] or "").lower()) if match else ("", "")
     if name == _RUNTIME_MODE:
@@ -470,7 +473,7 @@ def without_stale(before: Warehouse, after: Warehouse) -> Warehouse:
 
 
 def _reads(view: View, name: Name, before: TableOrView, after: TableOrView | None) -> bool:
-    """Whether a view may read a relation whose change may change the view."""
+    """Whether a view may read the relation ``name``, and so change with it."""
     if len(name) == 1 and name not in view.temporaries:
         return False
     if not re.search(rf"(?<!\w){re.escape(name[-1])}(?!\w)", view.query, re.IGNORECASE):

@@ -70,7 +70,7 @@ def take_head(cursor: Cursor) -> tuple[frozenset[str], Name]:
 
 
 def in_global_schema(parts: Name, head: Collection[str]) -> Name:
-    """The name as written; ``global_temp`` is put before a global temporary view's."""
+    """The name as written; that of a global temporary view with ``global_temp`` before it."""
     return (GLOBAL, *parts) if len(parts) == 1 and "global" in head else parts
 
 

@@ -1,9 +1,9 @@
 """Names that are computed when a query runs, ``IDENTIFIER(:c || '.t')``, as dotted names.
 
-In: tokens. Out: the same with ``${c}.t`` in the place of such a call where a relation is named, its
-parts tiled over the stretch that the call takes up, as ``template_tokens`` does it for ``ref``.
-What a parameter holds is as little known as what is in any variable; a call of anything but texts
-and named parameters stays what it is.
+In: tokens. Out: the same, with tokens of ``${c}.t`` in place of such a call where it names a
+relation, over the same stretch of the text, as ``template_tokens`` does for ``ref``. The value of a
+parameter is unknown, like that of a variable. A call of anything but texts and named parameters
+stays as it is.
 """
 
 from __future__ import annotations
@@ -78,7 +78,8 @@ def _is_of_query(tokens: Sequence[Token], at: int) -> bool:
 
 
 def _computed(tokens: Sequence[Token], at: int, text: str) -> tuple[Sequence[str], int]:
-    """The parts of the name that a call stands for, none if unknown, and its last index."""
+    """The parts of the name that a call stands for, none if unknown, and the index of the call's
+    last token."""
     name, index = "", at + 2
     while index + 1 < len(tokens):
         token, behind = tokens[index], tokens[index + 1]

@@ -35,7 +35,7 @@ be in Spark (SqlBaseParser.g4, ``nonReserved``)."""
 
 
 def as_names(tokens: Sequence[Token]) -> list[Token] | None:
-    """The tokens, FROM and VALUES made names where they open no clause; None if nothing changes."""
+    """The tokens, with FROM and VALUES as names where they open no clause; None if none does."""
     renamed = [
         Token(
             TokenType.VAR, token.text, token.line, token.col, token.start, token.end, token.comments

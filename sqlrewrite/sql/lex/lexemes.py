@@ -1,10 +1,10 @@
 """Spark's lexer: a text in, its lexemes out, in order, each with its kind and where it stands.
 
 The rules are those of SqlBaseLexer.g4 in Spark 4.3: the longest match wins, and then the first.
-Keywords are names here: which of them mean something is the parser's business. Four things are
-told otherwise than Spark tells them: ``>>`` is two lexemes (one or two tokens to Spark, by the
-types named before it), ``>>=`` is unknown for the same reason, ``$$ … $$`` is one, and a quote
-without its end takes in the rest of the text.
+Keywords are names here; the parser knows which of them mean something. Four things differ from
+Spark: ``>>`` is two lexemes (one or two tokens in Spark, depending on the types named before it),
+``>>=`` is unknown for the same reason, ``$$ … $$`` is one lexeme, and an unclosed quote includes
+the rest of the text.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from functools import cache
 
 
 class LexemeKind(IntEnum):
-    """What a lexeme is; up to ``ODD`` by the number of its group in ``_LEXEME``."""
+    """The kind of a lexeme; up to ``ODD`` its value is the number of its group in ``_LEXEME``."""
 
     NUMBER = 1
     NAME = 2
@@ -24,11 +24,11 @@ class LexemeKind(IntEnum):
     DOUBLE_QUOTED = 5  # a name under spark.sql.ansi.doubleQuotedIdentifiers, else a string
     QUOTED_NAME = 6
     SEMICOLON = 7
-    HINT = 8  # the /*+ alone: what is in a hint are lexemes too, and the */ is an operator
-    ODD = 9  # what the expression cannot tell alone: none that is given out is of this kind
-    COMMENT = 10  # one without its end: any other is white space
-    CODE = 11  # $$ … $$, in statements that are not for us
-    UNKNOWN = 12  # what begins nothing: Spark reads no statement that has one
+    HINT = 8  # only the /*+: the words in a hint are lexemes of their own, the */ an operator
+    ODD = 9  # what the expression alone cannot decide; ``lexemes`` never returns this kind
+    COMMENT = 10  # an unclosed one: any other is white space
+    CODE = 11  # $$ … $$, in statements of other engines
+    UNKNOWN = 12  # begins no lexeme: Spark refuses a statement with one
 
 
 Lexeme = tuple[int, int, int]
@@ -37,9 +37,9 @@ Lexeme = tuple[int, int, int]
 _SUFFIX = r"(?:[bB][dD]|[dDfF])?"
 
 # White space and comments, then a lexeme: numbers before names, the longest operator first. Letters
-# beyond ASCII, `http://…`, a comment in a comment, and what does not end are odd. A number with a
-# point is none before a letter, a digit or a line below (`ſ` counts as S, `ı` as I); one without is
-# the beginning of a name. What is not ASCII is [^\x00-\x7f] here: a range up to the last character
+# beyond ASCII, `http://…`, a comment in a comment, and what does not end are odd. Before a letter,
+# a digit or an underscore (`ſ` counts as S, `ı` as I) digits with a point are no number, and digits
+# without one begin a name. What is not ASCII is [^\x00-\x7f] here: a range up to the last character
 # would take ten times as long to compile.
 _LEXEME = rf"""
     (?: [ \t\n\f\r\v\u00A0\u1680\u2000-\u200A\u2028\u202F\u205F\u3000]++
@@ -76,7 +76,7 @@ def _lexeme() -> re.Pattern[str]:
 
 
 def lexemes(text: str) -> list[Lexeme]:
-    """The lexemes of a text, and a comment if it has no end. Raises nothing."""
+    """The lexemes of a text; a comment is one only if it has no end. Raises nothing."""
     lexed: list[Lexeme] = []
     at, odd = 0, LexemeKind.ODD
     while at < len(text):
@@ -125,7 +125,7 @@ def _odd(text: str, at: int) -> tuple[int, int]:
 
 
 def _comment(text: str, at: int) -> tuple[int, int]:
-    """The kind and end of a comment that may contain others, each with its own ``*/``; no hint."""
+    """The kind and end of a comment, not a hint, that may contain others, each with its ``*/``."""
     depth = 0
     for match in _NESTED.finditer(text, at):
         depth += 1 if match.group() == "/*" else -1

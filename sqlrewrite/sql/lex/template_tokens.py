@@ -1,8 +1,8 @@
 """Masked templates as tokens that the parser reads.
 
 In: the tokens of a masked text. Out: tokens in which a ``ref`` is the dotted name of its relation,
-a constant a named parameter, anything else the call of an unknown function. Their offsets tile the
-expression's, so that a slice of the text at them is the expression itself.
+a constant a named parameter, anything else the call of an unknown function. Together they cover the
+stretch of the template, so that a slice of the text from the first to the last is the template.
 """
 
 from __future__ import annotations
@@ -45,18 +45,18 @@ _ENDS_FROM = token_types(
     " window union except intersect lateral insert set when on"
 )
 
-# A statement of another kind changes what names mean: there only names may be templates, up to the
-# query in it.
+# In a statement of another kind, which changes what names mean, only names may be templates before
+# its query.
 _QUERIES = token_types("select with l_paren from insert merge update delete")
 _MAKES = token_types("create replace cache")
 
-# Behind an operand stands an operator, and no value; but for words that sqlglot takes for names.
+# After an operand comes an operator, and no value; except for words that sqlglot takes for names.
 _OPERAND_ENDS = _NAMES | token_types("number string r_paren r_bracket null true false")
 _OPERAND_BEGINS = (_OPERAND_ENDS | {TokenType.L_PAREN}) - {TokenType.R_PAREN, TokenType.R_BRACKET}
 _NO_OPERANDS = frozenset({"of", "directory", "location"})
 _NO_VALUE = "stands where no value can: it may be any operator, condition or clause"
 
-# Where an operand stands, and what holds a whole condition.
+# Nodes whose children are operands; and nodes that hold a whole condition.
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Like, exp.ILike, exp.Between)
 _ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.DPipe)
 _OPERANDS = (*_COMPARISONS, *_ARITHMETIC, exp.In, exp.Func, exp.Cast, exp.Paren, exp.Case, exp.If)
@@ -126,7 +126,7 @@ def with_templates(
             joined.append(token)
         else:
             joined += tiled(token, pieces)
-    # The lexer sees them inside of a string or comment, where the mask saw code.
+    # The lexer sees these inside a string or comment, where the mask saw code.
     obstacles += [
         _obstacle(unread, "cannot be told from the text around") for unread in templates.values()
     ]
@@ -136,8 +136,8 @@ def with_templates(
 def _name_with_templates(
     token: Token, parts: deque[Template], templates: dict[int, Template], text: str, refer: Refer
 ) -> Token:
-    """The name that a token is, with the templates in it as written, or their known values. A token
-    that is no word stays, and so do its templates."""
+    """A token that is a name, with the templates in it as written, or with their known values. Any
+    other token is returned as it is, and its templates stay in ``parts``."""
     word = token.token_type in _NAMES
     while parts and parts[0].start <= token.end:
         part = parts.popleft()
@@ -168,8 +168,8 @@ def _obstacle(template: Template, why: str) -> Obstacle:
 
 
 def _lead(found: Sequence[Token]) -> TokenType | None:
-    """The type of the token before the dotted name that ends, or would begin, behind the last
-    token."""
+    """The type of the token before a dotted name whose next part would follow the last token; None
+    if there is none."""
     index = len(found) - 1
     while index >= 0 and found[index].token_type is TokenType.DOT:
         index -= 2
@@ -182,8 +182,8 @@ _Piece = tuple[TokenType, str]
 def _pieces(
     template: Template, token: Token, lead: TokenType | None, text: str, refer: Refer
 ) -> list[_Piece] | str:
-    """The types and texts of the tokens for a template, or why it has none; ``lead`` is the token
-    before it, or before the name that it is a part of."""
+    """The types and texts of the tokens for a template, or why it has none; ``lead`` is the type of
+    the token before it, or before the name that it is a part of."""
     if token.token_type not in _NAMES or token.end != template.end - 1:
         return "cannot be told from the text around"
     behind_dot = text[template.start - 1 : template.start] == "."
@@ -197,8 +197,8 @@ def _pieces(
             if behind_dot:
                 return "is a part of a name that is not known"
             relation = refer(template.reference)
-            # A relation that nobody knows, where it is in no manifest, and not the only table of
-            # that name in the catalog.
+            # An unknown relation if it is in no manifest, and not the only table of that name in
+            # the catalog.
             return (
                 _dotted(relation)
                 if relation
@@ -207,8 +207,8 @@ def _pieces(
         case TemplateKind.THIS if (this := refer(template.reference)) and is_named and not dotted:
             return _dotted(this)
         case TemplateKind.THIS | TemplateKind.VALUE if is_named:
-            # A relation or column that nobody knows. What a statement makes under such a name is
-            # not what another reads under it: a SET in between may have changed what it is.
+            # An unknown relation or column. What one statement makes under such a name is not what
+            # another reads under it: a SET in between may have changed the template's value.
             computed = _MADE if lead in _BEFORE_MADE else ""
             return [(TokenType.IDENTIFIER, f"{template.text}{computed}")]
         case TemplateKind.VALUE:
@@ -225,7 +225,7 @@ def _pieces(
         case TemplateKind.THIS | TemplateKind.NOTHING | TemplateKind.OTHER:
             if dotted:
                 return "is a part of a name that is not known"
-            if text[template.end : template.end + 1] == "(":  # with what it is given
+            if text[template.end : template.end + 1] == "(":  # the arguments follow in the text
                 return [(TokenType.VAR, template.text)]
             return _unknown_call(template)
 
@@ -236,13 +236,14 @@ def _unknown_call(template: Template) -> list[_Piece]:
 
 
 def _is_operand(token: Token) -> bool:
-    """Whether a token ends an operand, behind which no value can stand."""
+    """Whether a token ends an operand, so that no value can follow."""
     return token.token_type in _OPERAND_ENDS and token.text.lower() not in _NO_OPERANDS
 
 
 def _operator(template: Template, behind: Token | None) -> list[_Piece] | str:
-    """The tokens of a template between two operands, of which ``behind`` begins the second: two ORs
-    with a name between them, so that ``weaken_templates`` finds what it may connect."""
+    """The tokens of a template between two operands, the second of which begins with ``behind``: a
+    name between two ORs, so that ``weaken_templates`` finds what the template may connect; or why
+    there are none."""
     fits = template.kind is TemplateKind.VALUE or is_name(template.text)
     if not fits or behind is None or behind.token_type not in _OPERAND_BEGINS:
         return _NO_VALUE
@@ -256,8 +257,8 @@ def _dotted(name: Name) -> list[_Piece]:
 
 
 def tiled(token: Token, pieces: Sequence[_Piece]) -> Iterator[Token]:
-    """Tokens side by side over the stretch of one. The longest is the last of a name, the first of
-    a call."""
+    """Tokens with these types and texts, side by side over the stretch of ``token``. All are one
+    character wide except the last of a name, or the first of a call."""
     widths = [1] * len(pieces)
     longest = 0 if pieces[-1][0] is TokenType.R_PAREN else -1
     widths[longest] = token.end - token.start + 2 - len(pieces)
@@ -277,9 +278,9 @@ def templates_among(templates: Sequence[Template], tokens: Sequence[Token]) -> S
 
 
 def misplaced_template(templates: Sequence[Template], tokens: Sequence[Token]) -> Obstacle | None:
-    """A template in a statement that is no query, or before the query in it: what the statement
-    defines is not known then. The name of what is made from a query may be one, and so may what
-    stands behind that name."""
+    """A template that makes it unknown what a statement defines; None if there is none. In a
+    statement that makes something from a query, the name of that, and all after the name, may hold
+    templates."""
     if tokens[0].token_type in _QUERIES:
         return None
     query = any(token.token_type is TokenType.SELECT for token in tokens)
@@ -315,8 +316,8 @@ WEAKENED = "weakened"
 
 def weaken_templates(tree: exp.Expr) -> None:
     """Turns templates that may be more than one operand into calls of unknown functions. A constant
-    that is no operand may be several, or a column; a whole condition or an operator may hold an OR,
-    so all conditions around it up to parentheses become unknown with it."""
+    outside of an operation may be several operands, or a column; a whole condition or an operator
+    may hold an OR, so all conditions around it up to parentheses become unknown with it."""
     for node in list(tree.find_all(exp.Placeholder, exp.Anonymous, exp.Column)):
         operator = isinstance(node, exp.Column)
         if not is_template(node.name if operator else str(node.this)):
@@ -334,8 +335,8 @@ def weaken_templates(tree: exp.Expr) -> None:
 
 
 class SetValue(IntEnum):
-    """What SETs of the same text put in place of a variable ``${day}``: a constant, one operand
-    that may vary, or a text that may hold several operands."""
+    """The kind of value that SETs in the same text give a variable ``${day}``: a constant, one
+    operand that may vary, or a text that may hold several operands."""
 
     CONSTANT = 0
     OPERAND = 1
@@ -374,7 +375,7 @@ def _of_one(value: str) -> SetValue:
 
 
 def _is_primary(outside: str) -> bool:
-    """Whether a value is one word, dotted name, call or parenthesis."""
+    """Whether a value is a single word, dotted name, call or pair of parentheses."""
     name, call, rest = outside.partition("()")
     parts = name.split(".") if name else []
     return not rest and bool(name or call) and all(_WORD.fullmatch(part) for part in parts)

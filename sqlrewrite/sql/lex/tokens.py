@@ -1,10 +1,9 @@
 """Spark's lexemes as tokens for sqlglot's parser, and the parts of a text that have none.
 
-Of two words that are one keyword (ORDER BY) one token is made, of a hint behind SELECT one, of
-``x'1F'`` one, of ``1L`` three (``1 :: BIGINT``), of all that is behind the word of a command
-(EXPLAIN, SHOW) one. Comments are no tokens. A statement with something
-that the parser has no token for has tokens all the same: where it ends, what is a string in it and
-what a comment is right in any case.
+Two words that are one keyword (ORDER BY) become one token, and so do a hint after SELECT,
+``x'1F'``, and all that follows the word of a command (EXPLAIN, SHOW); ``1L`` becomes three
+(``1 :: BIGINT``). Comments are no tokens. A statement with something that the parser has no token
+for has tokens all the same: its end, its strings and its comments are right in any case.
 """
 
 from __future__ import annotations
@@ -97,8 +96,7 @@ def tokenize(text: str) -> list[Token]:
 
 
 def _statements(text: str, every: Sequence[Lexeme]) -> Iterator[Sequence[Lexeme]]:
-    """The lexemes of each statement with its semicolon; a hint without its end takes in the
-    rest."""
+    """The lexemes of each statement with its semicolon; an unclosed hint includes the rest."""
     start, hint = 0, False
     opening, semicolon = LexemeKind.HINT, LexemeKind.SEMICOLON
     for index, (kind, begins, _) in enumerate(every):
@@ -111,7 +109,8 @@ def _statements(text: str, every: Sequence[Lexeme]) -> Iterator[Sequence[Lexeme]
 
 
 def _read(text: str, part: Sequence[Lexeme]) -> tuple[list[Token], UnreadableText | None]:
-    """The tokens of a statement up to the first place that has none, and that place."""
+    """The tokens of a statement up to the first place that has no token, and that place; None if
+    there is no such place."""
     tokens: list[Token] = []
     at, before = 0, None
     name, operator, hint = LexemeKind.NAME, LexemeKind.OPERATOR, LexemeKind.HINT
@@ -136,7 +135,7 @@ def _read(text: str, part: Sequence[Lexeme]) -> tuple[list[Token], UnreadableTex
             close = next((n for n in range(at, len(part)) if _closes(text, part[n])), None)
             if close is None or before not in (TokenType.SELECT, TokenType.HINT):
                 return tokens, _unreadable(text, part, at)
-            if before is TokenType.SELECT:  # a second one changes no rows
+            if before is TokenType.SELECT:  # a second hint changes no rows
                 stop = part[close][2]
                 token = Token(TokenType.HINT, text[start:stop], 1, stop, start, stop - 1)
                 token.comments.append(text[end : part[close][1]])
@@ -156,7 +155,7 @@ def _closes(text: str, lexeme: Lexeme) -> bool:
 
 
 def _of_two(text: str, part: Sequence[Lexeme], at: int, word: str) -> Token | None:
-    """The token of a word and the lexeme behind it where both are one; else None."""
+    """The one token for a word and the next lexeme (ORDER BY, ``x'1F'``); None if they are two."""
     if at + 1 == len(part):
         return None
     (_, start, end), (_, begins, ends) = part[at : at + 2]
@@ -171,8 +170,8 @@ def _of_two(text: str, part: Sequence[Lexeme], at: int, word: str) -> Token | No
 
 
 def _rest_of_command(text: str, part: Sequence[Lexeme], at: int) -> tuple[list[Token], int]:
-    """All that is behind the word of a command as one string; and the index behind it. What has no
-    end is left out."""
+    """All that follows the word of a command as one string, and the index after it; unclosed text
+    at the end is left out."""
     end = len(part)
     while end > at and part[end - 1][0] in _NOT_OF_A_COMMAND:
         end -= 1
@@ -240,11 +239,11 @@ def string_value(written: str) -> str:
 
 
 def plain_tokens(text: str, part: Sequence[Lexeme]) -> list[Token]:
-    """Lexemes as tokens, where a statement cannot be parsed: names and literals; only the first may
-    be a keyword."""
+    """The tokens of a statement that cannot be parsed: names and literals; only the first may be a
+    keyword."""
     tokens = [_plain_token(text, *lexeme) for lexeme in part]
     for token in tokens[:-1]:
-        if token.token_type is TokenType.SEMICOLON:  # in a hint without its end
+        if token.token_type is TokenType.SEMICOLON:  # in an unclosed hint
             token.token_type = TokenType.UNKNOWN
     if part[0][0] == LexemeKind.NAME:
         tokens[0].token_type = _KEYWORDS.get(tokens[0].text.upper(), TokenType.VAR)
@@ -272,9 +271,9 @@ def _plain_token(text: str, kind: int, start: int, end: int) -> Token:
 def _continued_comment(
     text: str, part: Sequence[Lexeme], start: int, end: int
 ) -> UnreadableText | None:
-    """A line comment that a backslash continues in the next line: an insertion behind its line
-    would become a part of it. Nothing is inserted before a statement begins, and a next line that
-    is blank or a comment is harmless."""
+    """A line comment that a backslash continues in the next line, so that an insertion after its
+    line would become a part of it; None if there is none. Before a statement begins nothing is
+    inserted, and a next line that is blank or a comment is harmless."""
     ends = [start, *(lexeme[2] for lexeme in part)]
     starts = [*(lexeme[1] for lexeme in part), end]
     kinds = [LexemeKind.SEMICOLON, *(lexeme[0] for lexeme in part)]
@@ -313,10 +312,9 @@ _WORD, _HINT = re.compile(r"\w+", re.ASCII), re.compile(r"/\*\+.*", re.DOTALL)
 
 
 def comparable(text: str) -> tuple[str, ...]:
-    """The tokens of a text; keywords, names without quotes and hints in lower case, as Spark reads
-    them. Strings and templates are as they are written, and so are names where one may be that of
-    a parameter (``:x``); what cannot be lexed, or holds a template that is no token, is one
-    token."""
+    """The texts of a text's tokens; keywords, unquoted names and hints in lower case, as Spark
+    reads them. Strings and templates are as written, and so are all words if there is a parameter
+    (``:x``). A text that cannot be lexed, or holds a template that is no token, is one item."""
     masked = mask(text)
     try:
         tokens = tokenize(masked.text)

@@ -1,8 +1,8 @@
 """Finds what an earlier run inserted to join by groups of partitions, by the marks around it.
 
-In: a text and its tokens. Out: the spans that go, with the marks. Formatters change the white space
-around the marks, and may put a mark behind the `;`. If more
-has changed, as where sqlfluff makes a CTE of a derived table, nothing is taken out, for a reason.
+In: a text and its tokens. Out: the spans to take out, marks included. Formatters change the white
+space around the marks, and may move a mark behind the `;`. If more has changed, as when sqlfluff
+makes a CTE of a derived table, nothing is taken out, and the reason is given.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ and what makes their HAVING true."""
 
 
 class GroupInsertions(Struct, frozen=True):
-    """The ``spans`` of what was inserted; ``why`` nothing may be taken out, if so."""
+    """The ``spans`` of what was inserted; or ``why`` nothing may be taken out, else empty."""
 
     spans: tuple[Span, ...] = ()
     why: str = ""

@@ -1,8 +1,8 @@
 """Finds the predicates that an earlier run wrote, by their marker and the form of their trees.
 
 In: the tree of a statement as it stands in a text. Out: each ``ManagedPredicate`` in it, with the
-value that it bounds. A predicate with a marker that is in none of our forms was edited: it is the
-author's. So is one where we write none, as in a HAVING or under a NOT.
+value that it bounds. A predicate with a marker but in none of our forms was edited, and is the
+author's now. So is one in a place where we write none, as in a HAVING or under a NOT.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class TextTokens:
 
 class MarkedClause(Struct, frozen=True, eq=False):
     """A WHERE or ON that may hold predicates of ours: its ``condition``, the ``conjuncts`` at its
-    top with their spans, and the SELECT, DELETE, UPDATE or MERGE that it is of."""
+    top with their spans, and the SELECT, DELETE, UPDATE or MERGE that it belongs to (``block``)."""
 
     block: exp.Expr
     keyword: Token
@@ -87,14 +87,15 @@ class MarkedClause(Struct, frozen=True, eq=False):
 
 
 class ManagedPredicate(Struct, frozen=True, eq=False):
-    """A predicate that an earlier run wrote, a conjunct of a ``clause``, and its ``span`` with the
-    marker and the comment beside that. ``moved`` is the span of these where a formatter has moved
-    them behind what follows the predicate; they are not in ``span`` then.
+    """A predicate that an earlier run wrote: a conjunct of a ``clause``.
 
-    ``predicate`` is its span without them. ``value`` is what it bounds, and of several under an OR
-    the first; ``bounded`` the text of that, in lower case, on one line; ``behind`` what stands
-    behind it, ``IN (1, 2)`` and the like, which is empty for several under an OR. ``marker`` is the
-    offset of the marker; ``note`` what the comment says: a time, and a key query.
+    ``predicate``: its span. ``span``: the same with the marker and the note after it.
+    ``value``: what it bounds, the first one if there are several under an OR.
+    ``bounded``: the text of the value, in lower case and on one line.
+    ``behind``: the text after the value, as ``IN (1, 2)``; empty for several under an OR.
+    ``marker``: the offset of the marker; ``note``: a time and a key query, None without a note.
+    ``moved``: the span of marker and note if a formatter has moved them behind what follows the
+    predicate; ``span`` is without them then.
     """
 
     clause: MarkedClause
@@ -114,8 +115,8 @@ def normalized_value(value: str) -> str:
 
 
 def marked_clauses(tree: exp.Expr, tokens: TextTokens) -> Iterator[MarkedClause]:
-    """The clauses in a tree into which a run may have written, each once: SELECTs over one FROM
-    have copies of it."""
+    """The clauses in a tree into which a run may have written, each once, although SELECTs that
+    share a FROM have copies of it."""
     seen: set[int] = set()
     stack: list[tuple[exp.Expr, exp.Expr]] = [(tree, tree)]
     while stack:
@@ -137,7 +138,7 @@ def marked_clauses(tree: exp.Expr, tokens: TextTokens) -> Iterator[MarkedClause]
 
 
 def clause_of(condition: exp.Expr, block: exp.Expr, tokens: TextTokens) -> MarkedClause | None:
-    """The clause with a condition; None if the text does not have it."""
+    """The WHERE or ON with this condition; None if its place in the text is not known."""
     span = span_of(condition)
     keyword = None if span is None else tokens.before(span.start)
     if span is None or keyword is None:
@@ -163,7 +164,7 @@ def managed_predicates(
 
 
 def _marked(text: str, clause: MarkedClause, tree: exp.Expr, span: Span) -> ManagedPredicate | None:
-    """A conjunct as the managed predicate that it is; None if it is none."""
+    """The managed predicate that a conjunct is; None if it is the author's."""
     match = behind_clause(text, span.end)
     if match is None:
         return None
@@ -177,7 +178,7 @@ def _marked(text: str, clause: MarkedClause, tree: exp.Expr, span: Span) -> Mana
     value = value or _bounded(tree, _comparisons(False, merges), alone=merges)
     place = None if value is None else span_of(value)
     if value is None or place is None or marker_behind(text, end) is not None:
-        return None  # a second marker would be left, on what stands before
+        return None  # a second marker would stay, after the author's text
     whole, moved = Span(span.start, end), None
     if match[1] is not None:
         whole, moved = span, Span(match.end(1), end)
@@ -187,7 +188,7 @@ def _marked(text: str, clause: MarkedClause, tree: exp.Expr, span: Span) -> Mana
 
 
 def _interrupted(tokens: TextTokens, managed: ManagedPredicate) -> bool:
-    """Whether a comment of the author's stands inside a predicate, which was edited then."""
+    """Whether there is a comment inside a predicate, which the author must have edited."""
     for one, other in pairwise(tokens.within(managed.predicate)):
         between = tokens.text[one.end + 1 : other.start].replace(MARKER, "")
         note = read_keys_note(between, 0)
@@ -200,7 +201,8 @@ def _interrupted(tokens: TextTokens, managed: ManagedPredicate) -> bool:
 
 
 class _Shapes(Struct, frozen=True):
-    """The right sides of the forms' comparisons by sign, and their functions."""
+    """What predicates in some forms look like: the right ``sides`` of their comparisons, by the
+    operator's class, and their ``functions``."""
 
     sides: Mapping[type[exp.Expr], frozenset[str]]
     functions: frozenset[str]
@@ -208,7 +210,8 @@ class _Shapes(Struct, frozen=True):
 
 @cache
 def _comparisons(noted: bool, merges: bool = False) -> _Shapes:
-    """What the forms with a note, or without, are written as; those for the ON of a MERGE."""
+    """What predicates look like in the forms whose keys have a note, or have none; with ``merges``
+    in those for the ON of a MERGE."""
     forms = [form for form in FORMS if (form.noted, form.merges) == (noted, merges)]
     sides: dict[type[exp.Expr], set[str]] = {}
     for comparison in (comparison for form in forms for comparison in form.comparisons):
@@ -219,8 +222,8 @@ def _comparisons(noted: bool, merges: bool = False) -> _Shapes:
 
 
 def _bounded(tree: exp.Expr, shapes: _Shapes, *, alone: bool = False) -> exp.Expr | None:
-    """The value that a predicate in one of our forms bounds, of several under an OR in parentheses
-    that of the first; None for any other. ``alone``: no OR."""
+    """The value that a predicate in one of our forms bounds, the first one for several under an OR
+    in parentheses; None for any other predicate, and with ``alone`` for an OR."""
     value = _bounded_by_one(tree, shapes)
     if value is None and not alone and isinstance(tree, exp.Paren):
         value = _bounded_by_all(chained(unweakened(tree.this), exp.Or))
@@ -243,7 +246,7 @@ def _bounded_by_one(tree: exp.Expr, shapes: _Shapes) -> exp.Expr | None:
 
 
 def _bounded_by_all(parts: Sequence[exp.Expr]) -> exp.Expr | None:
-    """The value of the first of two or more parts; None if one of them is in no form of ours."""
+    """The value that the first of two or more parts bounds; None if one of them is not ours."""
     values = [_bounded_by_part(unweakened(part)) for part in parts]
     return values[0] if len(values) > 1 and all(value is not None for value in values) else None
 
@@ -266,7 +269,7 @@ def _this(tree: exp.Expr) -> exp.Expr:
 
 
 def _right(tree: exp.Expr) -> list[exp.Expr]:
-    """What a value is compared with."""
+    """The right side of a comparison: a query, the items of a list, the ends of a BETWEEN."""
     match tree:
         case exp.In():
             query = tree.args.get("query")
@@ -309,8 +312,8 @@ def _is_literal(tree: exp.Expr) -> bool:
 
 
 def _is_constant(tree: exp.Expr) -> bool:
-    """Whether this is a literal, a parameter or template, a call, or anything but a query in
-    parentheses."""
+    """Whether this is a literal, a parameter or template, a call, or parentheses without a query in
+    them."""
     if isinstance(tree, exp.Paren | exp.Tuple | exp.Placeholder | exp.Parameter):
         return not _is_query(tree)
     typed = isinstance(tree, exp.Cast) and tree.meta.get(SPELLED) is None
@@ -333,8 +336,8 @@ _IS = {
 
 
 def moved_behind(tokens: TextTokens, marker: int) -> int | None:
-    """The offset of the token that a marker may have been moved behind; None if it stands behind
-    none of those."""
+    """The offset of the token before a marker, if a formatter may have moved the marker behind
+    that; else None."""
     token = tokens.before(marker)
     if token is None or not _MOVED.fullmatch(tokens.text, token.start, marker):
         return None
@@ -342,7 +345,7 @@ def moved_behind(tokens: TextTokens, marker: int) -> int | None:
 
 
 def unmarked_clauses(clauses: Sequence[MarkedClause], tokens: TextTokens) -> tuple[Span, ...]:
-    """The spans of the conditions with a conjunct that looks like ours and has no marker."""
+    """The spans of the conditions that have a conjunct like ours without a marker."""
     return merged(
         clause.condition
         for clause in clauses
@@ -370,7 +373,7 @@ def is_unmarked(
 
 
 def _lists_its_own(text: str, managed: ManagedPredicate) -> bool:
-    """Whether the list of literals of a predicate stands nowhere else in the text. A list that we
+    """Whether a predicate has a list of literals that the text has nowhere else. A list that we
     write without a note is a copy of one of the author's."""
     tree = managed.value.parent
     right = [] if tree is None else _right(tree)

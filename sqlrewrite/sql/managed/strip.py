@@ -1,8 +1,8 @@
 """Takes the predicates of an earlier run out of a text, and records what stood where.
 
 Every run starts from the text without them and derives them anew. So a second run changes nothing,
-a predicate that no longer follows from the query goes, and nothing is ever derived from our own.
-A statement that does not parse keeps what stands in it: it would not be written to either.
+a predicate that no longer follows from the query goes, and nothing is ever derived from our own
+predicates. A statement that does not parse keeps them: nothing could be written into it.
 """
 
 from __future__ import annotations
@@ -42,9 +42,8 @@ class RemovedPredicate(Struct, frozen=True):
     """A managed predicate that was taken out: its ``span`` in the original and its ``text`` there,
     with the marker, and the ``value`` that it bounds.
 
-    ``note`` is what the comment beside the marker says, of one of literals: when its keys were
-    asked for, by which query. ``behind`` is what stands behind the value, ``IN (1, 2)`` and the
-    like; empty where it is several predicates under an OR.
+    ``note``: for a predicate of literals, when its keys were looked up and by which query.
+    ``behind``: the text after the value, as ``IN (1, 2)``; empty for several under an OR.
     """
 
     span: Span
@@ -60,7 +59,8 @@ class RemovedPredicate(Struct, frozen=True):
 
 
 class KeptPredicate(Struct, frozen=True):
-    """A managed predicate that a directive keeps, without its marker; the value that it bounds."""
+    """A managed predicate that a directive keeps: its text without the marker, and the value that
+    it bounds."""
 
     span: Span
     value: str
@@ -69,8 +69,8 @@ class KeptPredicate(Struct, frozen=True):
 
 class ManagedClause(Struct, frozen=True):
     """The predicates that an earlier run wrote into one clause. ``at``: the offset of the WHERE or
-    ON, or of where it was. ``edits`` would put all of them back. ``in_dml``: it is the condition of
-    a DELETE or UPDATE."""
+    ON, even if it was taken out too. ``edits`` would put all predicates back. ``in_dml``: the
+    clause is the condition of a DELETE or UPDATE."""
 
     at: int
     edits: tuple[Edit, ...]
@@ -79,14 +79,17 @@ class ManagedClause(Struct, frozen=True):
 
 
 class Stripped(Struct, frozen=True):
-    """A text without managed predicates: ``removed`` are the spans that were taken out, and in the
-    ``text`` there are blanks in their place.
+    """A ``text`` without managed predicates, which has blanks in their place.
 
-    ``predicates`` are the spans of those in them, each with its marker, and ``clauses`` have all
-    that is known of them, clause by clause. ``kept`` are those that a directive keeps. ``foreign``
-    is where a marker stands on what is not ours: the author has edited, wrapped or moved it.
-    ``unsure`` are the offsets of what such a marker stands behind where it may have come away from
-    a predicate of ours. ``unread`` are the first markers of statements that cannot be read.
+    ``removed``: the spans that were taken out.
+    ``predicates``: the spans of the predicates in them, each with its marker.
+    ``clauses``: all that is known of these predicates, clause by clause.
+    ``kept``: the predicates that a directive keeps.
+    ``foreign``: the offsets of markers after the author's text, who has edited, wrapped or moved a
+    predicate.
+    ``unsure``: the offsets of the tokens before those of these markers that may belong to a
+    predicate of ours elsewhere.
+    ``unread``: the first markers of statements that cannot be read.
     """
 
     text: str
@@ -101,7 +104,7 @@ class Stripped(Struct, frozen=True):
 
     @classmethod
     def of(cls, text: str, spans: Sequence[Span], predicates: Sequence[Span]) -> Stripped:
-        """The text without some spans of it, and the predicates in them."""
+        """The result for a text from which some spans were taken, with these predicates in them."""
         return cls(blanked(text, spans), text, tuple(spans), tuple(predicates))
 
     @property
@@ -117,14 +120,14 @@ class Stripped(Struct, frozen=True):
         }
 
     def then(self, after: Stripped) -> Stripped:
-        """This and a second removal, from the text that this one leaves, as one."""
+        """This removal and a second one, made in the text that this one leaves, as one."""
         removed = merged((*self.removed, *after.removed))
         both = sorted((*self.predicates, *after.predicates), key=_start)
         return replace(Stripped.of(self.original, removed, both), foreign=after.foreign)
 
     def changes(self, edits: Iterable[Edit]) -> Iterator[tuple[Span, str]]:
-        """The changes of the original that insertions make, in order: spans with their new text.
-        What is taken out and put back unchanged is none."""
+        """The changes from the original to this text with insertions, in order: spans with their
+        new text. A span that is taken out and put back unchanged is left out."""
         new: dict[Span, str] = dict.fromkeys(self.removed, "")
         by_start = {span.start: span for span in self.removed}
         by_end = {span.end: span for span in self.removed}
@@ -185,9 +188,8 @@ def strip(text: str, lexed: Lexed, keep: Keep | None = None, *, in_dml: bool = F
 
 
 class _InStatement(Struct, frozen=True, eq=False):
-    """What is found in a statement: the clauses that lose predicates, the markers of ours, the
-    offsets of what may have lost a marker, the markers where it cannot be read, and what a
-    directive keeps."""
+    """The findings of one statement, as in ``Stripped``; ``recognised`` are the offsets of the
+    markers of managed predicates."""
 
     clauses: Sequence[ManagedClause] = ()
     recognised: Collection[int] = ()
@@ -228,8 +230,9 @@ def _in_statement(
 def _apart(
     tokens: TextTokens, clauses: Sequence[MarkedClause], foreign: Sequence[int]
 ) -> list[int]:
-    """The tokens, by their offsets, before those markers that stand in a clause with a predicate of
-    ours without a marker, or right behind the parenthesis that closes one."""
+    """The offsets of the tokens before those ``foreign`` markers that may belong to a predicate
+    that has lost its own: they are inside a clause that has one, or right after the parenthesis
+    that closes such a clause."""
     unmarked = unmarked_clauses(clauses, tokens) if foreign else ()
     apart: list[int] = []
     for marker in foreign:
@@ -243,8 +246,8 @@ def _apart(
 def strip_text(
     text: str, tokens: Sequence[Token], tree: exp.Expr, block: exp.Expr | None = None
 ) -> str:
-    """The text of a query, given its tree, cut as ``strip`` finds it, without any account; or that
-    of a condition behind the WHERE or ON of a ``block``."""
+    """The text of a query, given its tree, without managed predicates; or the text of a condition
+    of a ``block``."""
     if MARKER not in text:
         return text
     whole = TextTokens(text, tokens)
@@ -261,7 +264,8 @@ def _taken(
     managed: Sequence[ManagedPredicate],
     staying: Mapping[ManagedPredicate, Directive | None],
 ) -> tuple[list[_ClauseSpans], list[Span]]:
-    """What is taken out of each clause, and the spans of the outermost predicates."""
+    """The spans to take out of each clause, and the spans of the outermost predicates. Clauses
+    inside one of these go with it, or stay with it if it is ``staying``."""
     of_clause: dict[MarkedClause, dict[int, ManagedPredicate]] = {}
     for predicate in managed:
         if predicate not in staying:
@@ -290,7 +294,7 @@ def _start_of(predicate: KeptPredicate) -> int:
 
 
 def _outermost(spans: Iterable[Span]) -> list[Span]:
-    """The spans that are in no other one, in order."""
+    """The spans that are not inside another one, in order."""
     outermost: list[Span] = []
     for span in sorted(spans, key=_start):
         if not outermost or span.start >= outermost[-1].end:
@@ -305,7 +309,7 @@ def _inside(offset: int, spans: Sequence[Span]) -> bool:
 
 
 class _ClauseSpans(Struct, frozen=True, eq=False):
-    """What is taken out of a clause: predicates, and their spans with the ANDs between."""
+    """The predicates to take out of a clause, and the spans to cut, which include their ANDs."""
 
     clause: MarkedClause
     ours: Sequence[ManagedPredicate]
@@ -315,8 +319,8 @@ class _ClauseSpans(Struct, frozen=True, eq=False):
 def _clause_spans(
     tokens: TextTokens, clause: MarkedClause, marked: Mapping[int, ManagedPredicate]
 ) -> _ClauseSpans | None:
-    """What is taken out of a clause, given those of its conjuncts that are marked, by their
-    offsets; None for nothing."""
+    """The predicates and spans to take out of a clause, given those of its conjuncts that are
+    marked, by their offsets; None if there are none."""
     ours = [marked.get(span.start) for _, span in clause.conjuncts]
     both = list(zip(clause.conjuncts, ours, strict=True))
     unmarked = [conjunct for conjunct, one in both if one is None]
@@ -332,7 +336,7 @@ def _clause_spans(
 
 
 def _managed_clause(text: str, taken: _ClauseSpans) -> ManagedClause:
-    """What was taken out of a clause."""
+    """The record of the predicates that were taken out of a clause."""
     return ManagedClause(
         min(taken.clause.keyword.start, taken.spans[0].start),
         tuple(Edit(span.start, span.of(text)) for span in taken.spans),
@@ -352,8 +356,9 @@ def _removed(text: str, managed: ManagedPredicate) -> RemovedPredicate:
 def _with_words(
     tokens: TextTokens, clause: MarkedClause, ours: Sequence[ManagedPredicate | None]
 ) -> Iterator[Span]:
-    """The spans of our conjuncts, each with the AND before it; for those that open the clause, with
-    the AND behind and our parentheses. None where a whole ON is ours."""
+    """The spans of our conjuncts, each with the AND before it; those at the beginning of the clause
+    with the AND after them, and with the parentheses that we put around the author's condition.
+    Empty if the whole of an ON is ours."""
     text, conjuncts = tokens.text, clause.conjuncts
     ands = [clause.keyword, *(_before(tokens, span.start) for _, span in conjuncts[1:])]
     leading = next((index for index, one in enumerate(ours) if one is None), len(ours))
@@ -381,7 +386,8 @@ def _with_words(
 
 
 def _with_word(tokens: TextTokens, word: Token, ours: Span) -> Iterator[Span]:
-    """The spans of a predicate and the WHERE or AND before it; a comment between them stays."""
+    """The span of a predicate with the WHERE or AND before it; two if there is a comment between
+    them, which stays."""
     end = word.end + 1
     if tokens.text[end : ours.start].strip():
         yield Span(_blank_before(tokens, word, end), end)
@@ -412,8 +418,8 @@ def _joined(text: str, parts: list[Span]) -> Iterator[Span]:
 
 
 def _blank_before(tokens: TextTokens, token: Token, end: int) -> int:
-    """The offset from which the white space before a token goes, if all up to ``end`` goes. The
-    line break behind a line comment stays if no other follows: the comment would go on."""
+    """The offset from which to cut the white space before a token that is cut up to ``end``. The
+    line break after a line comment stays unless another follows: the comment would go on."""
     text, start = tokens.text, token.start
     while start > 0 and text[start - 1].isspace():
         start -= 1

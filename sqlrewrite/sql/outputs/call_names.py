@@ -134,7 +134,7 @@ class CallPrinter:
         return parts
 
     def _struct(self, nodes: Sequence[exp.Expr]) -> str | None:
-        """``struct(a, b AS c)`` as written."""
+        """The call ``struct(a, b AS c)`` as Spark prints it, with its aliases."""
         form, parts = list[str](), list[Printed | str]()
         for node in nodes:
             if is_star(node):
@@ -145,7 +145,7 @@ class CallPrinter:
         return filled(f"struct({', '.join(form)})", *parts)
 
     def _row(self, node: exp.Expr) -> str | None:
-        """``(1, a)``, which is a named_struct."""
+        """The row ``(1, a)`` as Spark prints it: a named_struct."""
         form, parts = list[str](), list[Printed | str]()
         for name, item in zip(self.field_names(node), node.expressions, strict=True):
             form.append("{}, {}")
@@ -178,7 +178,7 @@ class CallPrinter:
     # --- what has a syntax of its own ----------------------------------------------------------
 
     def _like(self, node: exp.Expr) -> str | None:
-        """LIKE or ILIKE, also with ESCAPE."""
+        """A LIKE or ILIKE as Spark prints it, also with ESCAPE."""
         like = node.this if isinstance(node, exp.Escape) else node
         pattern, negated = like.expression, bool(like.args.get("negate"))
         if isinstance(pattern, exp.Any | exp.All) and like is node:
@@ -192,7 +192,7 @@ class CallPrinter:
         return f"(NOT {text})" if text is not None and negated else text
 
     def _like_several(self, like: exp.Expr, pattern: exp.Expr, negated: bool) -> str | None:
-        """``x LIKE ANY ('a', 'b')`` or ALL."""
+        """A ``x LIKE ANY ('a', 'b')``, or ALL, as Spark prints it."""
         strings = all(
             isinstance(part, exp.Literal) and part.is_string for part in pattern.this.expressions
         )
@@ -228,8 +228,8 @@ class CallPrinter:
         return filled(f"TRIM({side} {{}} FROM {{}})", characters, text)
 
     def _subquery(self, node: exp.Expr) -> str | None:
-        """A subquery with the outer column that it refers to; None if there are several, whose
-        order is unknown."""
+        """A subquery as Spark prints it, with the outer column that it refers to; None if it refers
+        to several, whose order is unknown."""
         meaning = self.meaning(node)
         if not isinstance(meaning, ra.Subquery) or len(meaning.outer) > 1:
             return None

@@ -79,7 +79,7 @@ def _java_double(value: float) -> str | None:
 
 
 def _single(value: Decimal) -> float:
-    """The number with the fewest digits that is the same FLOAT."""
+    """The number with the fewest digits that is the same value as a FLOAT."""
     try:
         single = struct.pack("f", float(value))
     except OverflowError:

@@ -155,7 +155,7 @@ class OutputBinder(Binder):
         return super()._query_node(node, scope, role)
 
     def select_list(self, node: exp.Select, translator: Translator, *, skim: bool) -> SelectList:
-        """The columns of a SELECT, a script, or a pipe operator."""
+        """The list of a SELECT, of a script, or of a pipe operator."""
         first, operator = node.expressions[0], node.args.get("kind")
         if isinstance(first, exp.QueryTransform):
             return SelectList(tuple(script_columns(first)), True, ())
@@ -170,7 +170,7 @@ class OutputBinder(Binder):
     def _generating(
         self, source: ra.Node, shown: SelectList, translator: Translator, *, alone: bool
     ) -> tuple[ra.Node, SelectList]:
-        """The FROM and the list of a SELECT whose list holds a generator."""
+        """The FROM and the list of a SELECT, with the columns of a generator in the list."""
         if shown.generated is None:
             return source, shown
         at, names = shown.generated

@@ -101,8 +101,8 @@ class NamePrinter(CallPrinter):
         return self.own_name(node) or self.text(node)
 
     def own_name(self, node: exp.Expr) -> str | None:
-        """The name that an expression has without printing: a column's, a field's, that of a column
-        under a cast; None for others."""
+        """The name that an expression has of its own: of a column, of a field, of a column under a
+        cast; None for others, whose name is their printed text."""
         node = inside(node)
         match node:
             case exp.Column() | exp.Identifier():
@@ -117,8 +117,8 @@ class NamePrinter(CallPrinter):
                 return None
 
     def _name_under(self, node: exp.Expr) -> str | None:
-        """The name under a cast: a column's, that under more casts, or that of a path into a
-        column."""
+        """The name of the operand of a cast: of a column, also under more casts, or of a path into
+        a column; None for anything else."""
         node = inside(node)
         if not isinstance(node, exp.Column):
             return None if isinstance(node, exp.Identifier) else self.own_name(node)
@@ -128,7 +128,7 @@ class NamePrinter(CallPrinter):
         return node.name if column and not self._is_alias(node) else None
 
     def meaning(self, node: exp.Expr) -> ra.Expression | None:
-        """The plan of a tree; None if it was not translated."""
+        """The plan's expression for a tree; None if it was not translated."""
         noted = self.meanings.get(id(inside(node)))
         return None if noted is None else noted[1]
 
@@ -160,7 +160,7 @@ class NamePrinter(CallPrinter):
         return alias is not None and not node.args.get("table") and self.meaning(node) is alias
 
     def _bare(self, node: exp.Expr) -> bool:
-        """Whether a column is the call of a function without parentheses."""
+        """Whether a bare name is the call of a function (``current_date``) and not a column."""
         meaning = self.meaning(node)
         called = isinstance(meaning, ra.Call) and not meaning.args and node.name.lower() in BARE
         return called and not self._is_alias(node)

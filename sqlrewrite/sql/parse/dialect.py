@@ -117,8 +117,8 @@ class SparkSqlParser(PipeParser):
         allow_identifiers: bool = True,
         with_collation: bool = False,
     ) -> exp.Expr | None:
-        """A type; outside of a schema CHAR and VARCHAR are read as STRING. So does sqlglot's Hive
-        parser, but it parses two more types for each, which takes ten times as long."""
+        """A type; outside of a schema CHAR and VARCHAR are read as STRING. sqlglot's Hive parser
+        does the same, but parses two more types for each, which takes ten times as long."""
         kind: exp.Expr | None = super(_HIVE, self)._parse_types(
             check_func, schema, allow_identifiers, with_collation
         )

@@ -2,8 +2,8 @@
 of a kind for which sqlglot tries every way of reading.
 
 It tries two ways for each join without a condition (the next may be nested in it) and for each call
-with the name of a type (``date(…)`` may be a cast): twenty in each other take seconds, thirty an
-hour.
+with the name of a type (``date(…)`` may be a cast): twenty nested in one another take seconds,
+thirty an hour.
 """
 
 from __future__ import annotations
@@ -75,8 +75,9 @@ def _depth_of_nesting(tokens: Sequence[Token]) -> int:
 
 
 def _tries(tokens: Sequence[Token]) -> int:
-    """The n for which the parser may read one token 2^n times: joins that have no condition yet, in
-    one FROM and those around it, and calls around them that may be types."""
+    """The greatest n for which the parser may read a token 2^n times: the number of joins without a
+    condition so far, in one FROM and those around it, and of calls around them that may be
+    types."""
     most, around, here, plain = 0, 0, 0, False
     outer: list[tuple[int, int, bool]] = []
     for index in [n for n, token in enumerate(tokens) if token.token_type in _RELEVANT]:

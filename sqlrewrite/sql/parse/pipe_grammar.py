@@ -73,7 +73,7 @@ class PipeParser(QueryParser):
         return piped
 
     def _selected(self, select: exp.Select) -> exp.Select:
-        """``|> SELECT``: the list of a SELECT, and its windows."""
+        """The SELECT with the list and the windows that follow ``|> SELECT``."""
         listed = super()._parse_select_query(parse_set_operation=False)
         clauses = {key for key, value in listed.args.items() if value} if listed else set()
         if not isinstance(listed, exp.Select) or not clauses <= _OF_A_SELECT:
@@ -84,7 +84,8 @@ class PipeParser(QueryParser):
         return _closed(select)
 
     def _other(self, query: exp.Query) -> exp.Select:
-        """AGGREGATE, SET or DROP, whose columns only ``sql/outputs`` works out."""
+        """A SELECT for AGGREGATE, SET or DROP over a query; only ``sql/outputs`` works out its
+        columns."""
         word = self._curr.text.upper()
         piped = _closed(_over(query))
         items: list[exp.Expr | None] = []
@@ -125,7 +126,7 @@ def _opened(query: exp.Query, *without: str) -> exp.Select:
 
 
 def _over(query: exp.Query) -> exp.Select:
-    """All columns of a query, or of a FROM that has no SELECT yet."""
+    """A SELECT of all columns of a query, or of a FROM that has no SELECT yet."""
     if isinstance(query, exp.Select) and query.meta.get(NO_WHERE) == BARE:
         return _marked(query)
     return _all(_derived(query))

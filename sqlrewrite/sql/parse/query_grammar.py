@@ -298,7 +298,7 @@ class QueryParser(ExpressionParser):
         return body.subquery(copy=False) if any(map(body.args.get, _ENDS)) else body
 
 
-# ``transformClause`` of SqlBaseParser.g4: words that begin a script as SELECT TRANSFORM (…) does.
+# ``transformClause`` of SqlBaseParser.g4: words that begin a script, as SELECT TRANSFORM (…) does.
 _SCRIPTS = frozenset({"MAP", "REDUCE"})
 
 

@@ -2,7 +2,7 @@
 
 ``compoundStatement`` of SqlBaseParser.g4. In: the tokens of a text. Out: its statements; those of a
 script without the words before them (IF … THEN, ELSE, WHILE … DO, a label), and the query of FOR r
-AS query DO. A query means the same in a script as outside, since columns come before variables;
+AS query DO. A query means the same in a script as outside, since columns come before variables,
 unless it reads a relation that the script makes, perhaps in a branch that does not run.
 """
 
@@ -41,8 +41,7 @@ _LOOPS = frozenset({"loop", "repeat", "while", "for"})
 
 
 class Piece(Struct, frozen=True, eq=False):
-    """The tokens between two semicolons, and the text from one to the other. ``why``: why a part of
-    a script is left alone. ``defines``: it makes, changes or drops what others may read.
+    """The tokens between two semicolons, and the offsets of the text from one to the other.
 
     ``why``: why a part of a script is left alone.
     ``defines``: it makes, changes or drops what others may read.
@@ -79,15 +78,15 @@ _CHANGES_NO_NAME = re.compile(
 
 
 def runs_unread(tokens: Sequence[Token]) -> bool:
-    """Whether this is EXECUTE IMMEDIATE of a text that may define, drop or set something: one that
-    is no literal, or that begins neither a query nor a change of rows."""
+    """Whether this is EXECUTE IMMEDIATE of a text that may define, drop or set something: it is no
+    literal, or begins neither a query nor a change of rows."""
     if word(tokens, 0) != "execute" or len(tokens) < 2:
         return False
     return _CHANGES_NO_NAME.match(tokens[1].text) is None  # sqlglot has one token for the rest
 
 
 def pieces(text: str, tokens: Sequence[Token]) -> Iterator[Piece]:
-    """The statements of a text, those in scripts among them, by its tokens."""
+    """The statements of a text, also those inside scripts, by its tokens."""
     for piece in split(text, tokens):
         if isinstance(piece, Piece):
             yield piece
@@ -147,7 +146,7 @@ def _begins(tokens: Sequence[Token]) -> bool:
 
 
 def _deeper(tokens: Sequence[Token]) -> int:
-    """The number of blocks BEGIN … END that a piece opens, less those that it closes."""
+    """The number of blocks BEGIN … END that a piece opens, minus those that it closes."""
     depth, before, handler = 0, "", False
     for index in range(len(tokens)):
         first = word(tokens, index)

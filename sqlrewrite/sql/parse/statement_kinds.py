@@ -119,9 +119,9 @@ def _is_metadata(tokens: Sequence[Token]) -> bool:
 def reason_to_report(
     text: str, tokens: Sequence[Token], tree: exp.Expr | None
 ) -> tuple[int, str] | None:
-    """Why, and where, a statement that is passed over must be reported all the same: it joins, or
-    runs a text that nobody has read. None if it need not be, or may be rewritten: a caller that
-    finds that a MERGE, DELETE or UPDATE is not rewritten asks again without its ``tree``."""
+    """The offset and reason to report about a statement that is passed over: it joins, or runs a
+    text that nobody has read. None if there is none, or if the statement may be rewritten: a caller
+    that finds that a MERGE, DELETE or UPDATE is not rewritten asks again without its ``tree``."""
     if tree is not None and (query_held(tree) is not None or changes_rows(tree)):
         return None
     word, start = _word(tokens), tokens[0].start

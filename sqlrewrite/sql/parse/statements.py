@@ -116,7 +116,7 @@ class Statement(Struct, frozen=True, eq=False):
 
     @property
     def last_words(self) -> frozenset[str]:
-        """The words, and the last part of each name in backquotes that has dots."""
+        """The statement's words, and the last part of each word with dots."""
         words = self.words
         return words | {word.rpartition(".")[2] for word in words if "." in word}
 
@@ -249,7 +249,8 @@ def _parsed(
 
 
 def _of_script(text: str, index: int, piece: Piece) -> Statement:
-    """A part of a script that is left alone; in a definition only a join is reported."""
+    """The statement for a part of a script that is left alone; in a definition only a join is
+    reported."""
     tokens, start = piece.tokens, piece.tokens[0].start
     failure = Failure(start, piece.why, True) if piece.why else None
     if piece.defines and (at := first_join(text, start, piece.until)) is not None:
@@ -332,8 +333,8 @@ def _over(text: str, tokens: Sequence[Token], limits: Limits) -> Failure | None:
 
 
 def passed_over(statement: Statement, text: str) -> Failure | None:
-    """What is reported about a statement that turned out to hold no query to rewrite; None if
-    nothing."""
+    """The failure to report for a statement that turned out to hold no query to rewrite; None if
+    there is nothing to report."""
     return _unrewritten(text, statement.tokens, None)
 
 
@@ -343,8 +344,8 @@ def _unrewritten(text: str, tokens: Sequence[Token], tree: exp.Expr | None) -> F
 
 
 def _excused(failure: Failure | None, templates: Sequence[Template]) -> Failure | None:
-    """The failure; in a statement with templates it becomes one left alone on purpose, as the SQL
-    that they render to may be right."""
+    """The failure; in a statement with templates as one that is left alone on purpose, since the
+    SQL that they render to may be right."""
     if failure is None or failure.parsed or not templates:
         return failure
     return replace(failure, message=f"template text: {failure.message}: left alone", parsed=True)
@@ -373,7 +374,7 @@ def _token_shown(text: str, token: Token) -> str:
 
 
 def _in_words(message: str, where: str, shown: str) -> str:
-    """A message of sqlglot's without the names of its classes, with the token that is ``shown``."""
+    """A message of sqlglot's without the names of its classes, about the token ``shown``."""
     message = _TOKEN_SHOWN.sub(r"'\1'", message)
     if message == _UNEXPECTED:
         return f"`{shown}` is not expected here: look at what stands before it"

@@ -124,7 +124,7 @@ def _found(text: str, tokens: Sequence[Token], lines: Lines) -> Iterator[Directi
                 continue
             codes = tuple(code.strip().upper() for code in (match["codes"] or "").split(","))
             codes, why = tuple(filter(None, codes)), match["why"].strip()
-            # Codes were meant, and there are none: it must not be taken for all of them.
+            # Codes were meant, but none is given: that must not count as all of them.
             missing = why.startswith("[") or (match["codes"] is not None and not codes)
             kind, place = match["kind"] + "[" * missing, Span(match.start(), comment.end())
             yield Directive(kind, codes, why, place, lines.place(match.start())[0])

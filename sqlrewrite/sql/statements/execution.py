@@ -44,7 +44,7 @@ class StatementKind(Enum):
 
 
 class StatementText(Struct, frozen=True):
-    """One statement; ``endless`` is a query without the LIMIT and OFFSET of the whole."""
+    """One statement; ``endless`` is the text of a query without its outermost LIMIT and OFFSET."""
 
     index: int
     line: int
@@ -54,12 +54,10 @@ class StatementText(Struct, frozen=True):
 
 
 class Effect(Struct, frozen=True):
-    """The effect of a statement. ``settings``: it may change the session's settings. ``words``: it
-    may change relations that have one of these words in their names; None: any relation.
-    ``stored``: Spark keeps the statement's text, as that of a view.
+    """The effect of a statement.
 
-    ``settings``: whether those of the session.
-    ``words``: relations that have one of these words in their names; None: any relation.
+    ``settings``: whether it may change the session's settings.
+    ``words``: it may change relations with one of these words in their names; None: any relation.
     ``stored``: whether Spark keeps the statement's text, as that of a view.
     """
 
@@ -137,7 +135,7 @@ def writes_each_partition(statement: Statement) -> bool:
 
 
 def _values(kinds: Sequence[TokenType]) -> Iterator[bool]:
-    """For each column in the parentheses that open a list of tokens, whether a value is given."""
+    """Whether each column has a value, in the parentheses at the beginning of these tokens."""
     depth, valued = 0, False
     for kind in kinds if kinds[:1] == [TokenType.L_PAREN] else ():
         depth += (kind is TokenType.L_PAREN) - (kind is TokenType.R_PAREN)

@@ -1,10 +1,10 @@
 """The shape of a text: its words, without layout and the values of literals.
 
-Two texts of one shape get one decision, but for the literals in the predicates. So a literal is
-left out only where its value cannot matter (alone beside a comparison of a WHERE, in an IN list,
-beside LIKE), and only for another of its kind: an INT that is not 0, a decimal of as many digits, a
-sure date, a word. What is out of the ordinary is its own shape: a text with an unusual lexeme, a
-comment for dpp-rewrite, or a value that it repeats elsewhere.
+Two texts of one shape get the same decision, except for the literals in the predicates. So a
+literal is left out only where its value cannot matter (alone beside a comparison of a WHERE, in an
+IN list, beside LIKE), and stands for others of its kind only: an INT that is not 0, a decimal with
+as many digits, a valid date, a word. Anything unusual stays in the shape: an odd lexeme, a comment
+for dpp-rewrite, a value that is repeated elsewhere.
 """
 
 from __future__ import annotations
@@ -151,8 +151,8 @@ def _in_list(tokens: Sequence[str], at: int) -> bool:
 
 def _without_values(tokens: list[str], literals: Sequence[int], folded: Mapping[int, str]) -> None:
     """Replaces each folded literal by a placeholder, the same for equal values, and a whole IN list
-    of one kind by one. A value that is kept in one place is kept in all, but for a number of rows,
-    with which no decision compares a value."""
+    of one kind by a single one. A value that is kept in one place is kept in all places; the number
+    in a LIMIT or OFFSET does not count, since no decision compares a value with it."""
     starts = [at for at in folded if tokens[at - 1] == "("]
     lists = {at: end for at in starts if (end := _list_end(tokens, at, folded)) > at}
     rows = {at for at in literals if at and tokens[at - 1].lower() in ("limit", "offset")}

@@ -66,7 +66,7 @@ def why_maybe_name(
     node: exp.Expr, text: str, possible_names: frozenset[str], nowhere: Callable[[str], bool]
 ) -> str | None:
     """Why a literal may be a column; None if it is a string. ``possible_names``: the words of the
-    statement that may be names. ``nowhere``: whether surely no visible column has a name."""
+    statement that may be names. ``nowhere`` tells whether surely no visible column has a name."""
     start = node.meta.get("start", -1)
     if not text.startswith('"', start):
         return None
@@ -140,14 +140,14 @@ def _disagreement(statement: Statement, masked: Masked, name: str) -> str | None
 
 
 def _join_places(places: _Places, template: Template) -> None:
-    """Puts a name that a template stands for where the template begins."""
+    """Moves a name that begins inside a template to the beginning of the template."""
     for at in range(template.start + 1, template.end):
         if at in places:
             places[template.start] = places.pop(at)
 
 
 def _merges_under_a_star(tree: exp.Expr) -> bool:
-    """Whether ``t.*`` may hold merged columns: engines put them in other places."""
+    """Whether a ``t.*`` may hold merged columns, which engines put in different places."""
     merging = any(
         node.args.get("using") or node.method == "NATURAL" for node in tree.find_all(exp.Join)
     )

@@ -1,7 +1,7 @@
 """The partition columns that a statement computes from another column of the table that it writes.
 
 In: a statement and the catalog. Out: a ``Write`` for each table that it writes, with the formulas
-of the partition columns, over the table's own columns; none for what cannot be told.
+of the partition columns, over the table's own columns; without those that are not known.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ class Write(Struct, frozen=True):
 def writes_of(
     statement: Statement, text: str, catalog: Warehouse, where: str, model: Table | None = None
 ) -> Iterator[Write]:
-    """The tables that a statement writes; ``where`` is its place, for people. ``model`` is what
-    dbt fills by a query, column by column of the same name."""
+    """The tables that a statement writes; ``where`` is its place, for people. ``model`` is the
+    table that dbt fills by a query, each column by the query's column of the same name."""
     if model is not None and (statement.tree is None or isinstance(statement.tree, exp.Query)):
         yield Write(model, _of_model(statement, text, catalog, model), where)
         return
@@ -104,7 +104,7 @@ def _of_model(statement: Statement, text: str, catalog: Warehouse, model: Table)
 
 
 def _unread(statement: Statement, text: str, catalog: Warehouse, where: str) -> Iterator[Write]:
-    """The tables that a statement may write that is not understood: all that it names as a
+    """The tables that a statement which is not understood may write: all that it names as a
     target."""
     words = [token.text.lower() for token in statement.tokens[:3]]
     end = statement.tokens[-1].end + 1
@@ -261,8 +261,8 @@ def _formula(
 
 
 def _below(plan: Plan, ref: ColumnRef) -> Mapping[str, Expression] | None:
-    """The expressions of the columns of a derived table or CTE of one SELECT that a column belongs
-    to."""
+    """The expressions of all columns, by name, of the derived table or CTE that a column belongs
+    to; None unless that is a single SELECT."""
     relation = plan.relations[ref.relation]
     if not isinstance(relation, Derived | CteReference) or not relation.query.names:
         return None
@@ -311,7 +311,7 @@ def _written(
 
 
 def _steady(of: Formula) -> bool:
-    """Whether an expression gives the same value each time, keeps the column's order or is a part
-    of a date: of any other function a bound on the column says little."""
+    """Whether an expression always gives the same value, and either keeps the column's order or is
+    never NULL, as a part of a date: for any other, a bound on the column says little."""
     derived = shape(of.expression, of.of)
     return derived is not None and (derived.ordered or not derived.nulls)
