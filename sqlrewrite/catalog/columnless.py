@@ -123,7 +123,8 @@ def _all_readers(
 def _dependence(
     waiting: Mapping[Name, ColumnlessTable], catalog: Warehouse
 ) -> tuple[list[Name], Mapping[Name, Sequence[Name]]]:
-    """The tables, each after those that it names, and what names each table and view."""
+    """The tables, each after those that it names; and for each table and view those that name
+    it."""
     order: list[Name] = []
     readers: dict[Name, list[Name]] = {}
     seen: set[Name] = set()

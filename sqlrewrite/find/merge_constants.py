@@ -112,7 +112,8 @@ def _one_of(values: tuple[Expression, ...], *, listed: bool = False) -> tuple[Ke
 
 
 def _bounds_in(conditions: Sequence[Condition], ref: ColumnRef) -> tuple[KeyBound, ...]:
-    """The conditions that compare a column with constants."""
+    """The bounds that conditions put on a column by constants; those in an OR branch are passed
+    over."""
     return tuple(
         bound
         for condition in conditions

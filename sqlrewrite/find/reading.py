@@ -162,8 +162,8 @@ class StatementContext(Struct, frozen=True, eq=False):
 
     ``literals`` are predicates of literals that an earlier run wrote, by what they bound and their
     key query (``comparable``). ``changed`` are words that may name what the text itself changes.
-    ``mended``: what the predicates bounded that were taken out of the statement; writing one of
-    these again adds nothing.
+    ``mended``: the values bounded by the predicates that were taken out of the statement; writing
+    one of these predicates again adds nothing.
     """
 
     catalog: Warehouse

@@ -150,9 +150,10 @@ def _equalities(plan: ra.Plan, relation: int) -> list[tuple[ra.ColumnRef, ra.Col
 def _carried(
     plan: ra.Plan, relation: int, reach: Reach, without: int | None = None
 ) -> Iterator[Conjunct]:
-    """The conditions on a column that equals one of ours, carried over to it: only rows with a
-    partner matter (predicate move-around). The types must agree, since the same condition may
-    compare another type otherwise. Over one equality only, so that the work stays linear."""
+    """The conditions on other relations' columns that equal one of this relation's, carried over to
+    the latter: only rows with a partner matter (predicate move-around). The types must be the same,
+    else the condition might compare in another type. Over one equality only, so that the work stays
+    linear."""
     for ours, theirs in _equalities(plan, relation):
         if theirs.relation == without:
             continue
@@ -350,7 +351,8 @@ def _near_a_condition(plan: ra.Plan, reach: Reach) -> frozenset[int]:
 
 
 def _may_have_few_rows(relation: ra.Relation | ra.Generate, blocks: set[int]) -> bool:
-    """Whether a relation is no table, and has a limit or one of the ``blocks`` in it."""
+    """Whether a relation is a query with a limit or one of the ``blocks`` in it, or anything else
+    that is no table."""
     if isinstance(relation, ra.Derived | ra.CteReference):
         query = relation.query
         return isinstance(query.node, ra.Limit) or not blocks.isdisjoint(query.blocks)

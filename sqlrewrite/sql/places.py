@@ -60,7 +60,7 @@ class Places:
     # --- clauses -----------------------------------------------------------------------------
 
     def clause(self, clause: Clause) -> ConditionClause:
-        """The clause of a condition."""
+        """The WHERE or ON in the text for a clause of the plan."""
         condition = self._bound.conditions[clause]
         select = condition.parent.parent if isinstance(condition.parent, exp.Where) else None
         return self._clause(condition, select)
@@ -94,7 +94,8 @@ class Places:
         )
 
     def _clause(self, condition: exp.Expr, select: exp.Expr | None) -> ConditionClause:
-        """The clause of a condition: the WHERE of a SELECT, DELETE or UPDATE, or else an ON."""
+        """The clause with this condition: the WHERE of a SELECT, DELETE or UPDATE, or else an
+        ON."""
         span = _span(condition)
         keyword = self.tokens[self.index(span.start) - 1].start
         lead = keyword

@@ -91,6 +91,6 @@ def _queries_in(actions: Iterable[exp.Expr | None]) -> Iterator[exp.Expr]:
 
 
 def _source(tree: exp.Merge) -> exp.Select:
-    """All rows of the source of a MERGE."""
+    """A SELECT of all rows of the source of a MERGE."""
     source = exp.From(this=tree.args["using"].copy())
     return exp.Select(expressions=[exp.Star()], from_=source)

@@ -113,8 +113,8 @@ def _look_up(
     scope: Scope, parts: tuple[str, ...], spans: Spans
 ) -> tuple[ra.Expression | None, list[Scope]]:
     """The meaning of a name in a scope or in those around it, None if it has none; and the scopes
-    passed on the way, which lack it. A name that has no meaning under
-    spark.sql.ansi.relationPrecedence keeps its other one: there Spark refuses the query."""
+    passed on the way, which lack it. Unknown if the meaning is another one under
+    spark.sql.ansi.relationPrecedence; not if there is none, since Spark refuses the query then."""
     crossed: list[Scope] = []
     current: Scope | None = scope
     while current is not None:

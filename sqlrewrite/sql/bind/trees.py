@@ -87,7 +87,7 @@ def _table_names(node: exp.Expr) -> Iterator[str]:
 
 def _may_read(node: exp.Expr) -> bool:
     """Whether a template in place of an expression may read tables: as a whole query or condition,
-    or in a subquery that a macro gives for a value. Any other value is one."""
+    or because it calls a macro, which may return a subquery."""
     above = node.parent
     while isinstance(above, exp.Paren):
         above = above.parent

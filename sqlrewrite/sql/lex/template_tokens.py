@@ -356,7 +356,7 @@ _WORDS_OF_CONSTANTS = frozenset(
 
 
 def _worst_kind(values: tuple[str, ...]) -> SetValue:
-    """The worst kind among the values that a variable is set to."""
+    """The least certain kind among the values that a variable is set to."""
     return max(map(_of_one, values), default=SetValue.CONSTANT)
 
 

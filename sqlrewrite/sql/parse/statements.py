@@ -107,7 +107,7 @@ class Statement(Struct, frozen=True, eq=False):
 
     @property
     def words(self) -> frozenset[str]:
-        """The texts of its tokens, in lower case, every name among them."""
+        """The texts of its tokens in lower case, names included."""
         return frozenset(map(str.lower, {token.text for token in self.tokens}))
 
     def words_outside(self, spans: Sequence[Span]) -> frozenset[str]:

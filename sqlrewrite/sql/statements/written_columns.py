@@ -194,8 +194,8 @@ def _of_query(
     table: Table,
     names: Sequence[str] | None,
 ) -> Formulas:
-    """The formulas of the partition columns whose values a query gives; ``names`` are the table's
-    columns in the order of the query's, None where they are those of the query."""
+    """The formulas of the partition columns whose values a query gives. ``names``: the table's
+    columns that the query's columns fill, in this order; None if they have the same names."""
     if bound is None or not bound.plan.query.top:
         return {}
     places = Places(text, statement.tokens, bound)
