@@ -20,7 +20,7 @@ from sqlrewrite.warehouse import Warehouse
 
 
 class Suppressed(Struct, frozen=True):
-    """The directives of a text, and what they keep from being written or taken out."""
+    """The directives of a text, with answers to where they forbid to write or take out anything."""
 
     directives: Directives
     catalog: Warehouse

@@ -85,10 +85,10 @@ class Stripped(Struct, frozen=True):
     ``predicates``: the spans of the predicates in them, each with its marker.
     ``clauses``: all that is known of these predicates, clause by clause.
     ``kept``: the predicates that a directive keeps.
-    ``foreign``: the offsets of markers after the author's text, who has edited, wrapped or moved a
-    predicate.
-    ``unsure``: the offsets of the tokens before those of these markers that may belong to a
-    predicate of ours elsewhere.
+    ``foreign``: the offsets of markers that follow text of the author's, who has edited, wrapped or
+    moved a predicate.
+    ``unsure``: of these markers some may belong to a predicate of ours elsewhere: the offsets of
+    the tokens before them.
     ``unread``: the first markers of statements that cannot be read.
     """
 

@@ -251,7 +251,8 @@ def _of_settings(
 
 
 def _of_text(text: str) -> str | None:
-    """The statement that code elsewhere may make of a string; None if it has no effect."""
+    """The statement with the effect that a string has if code elsewhere runs or calls it; None if
+    it has none."""
     return method_as_value(text) or setting_statement(text, "?") or _definition(text)
 
 
