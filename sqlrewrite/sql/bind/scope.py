@@ -180,7 +180,8 @@ def _of_relation(
 
 
 def _may_be_a_struct(scope: Scope, but: ra.Relation | ra.Generate, name: str) -> bool:
-    """Whether another visible relation than ``but`` may have a column of this name, with fields."""
+    """Whether a visible relation other than ``but`` may have a column of this name, perhaps a
+    struct."""
     return any(
         leaf is not but and (_may_have_more(leaf) or name in (column_names(leaf) or ()))
         for leaf in scope.visible()

@@ -188,7 +188,7 @@ def strip(text: str, lexed: Lexed, keep: Keep | None = None, *, in_dml: bool = F
 
 
 class _InStatement(Struct, frozen=True, eq=False):
-    """The findings of one statement, as in ``Stripped``; ``recognised`` are the offsets of the
+    """The part of a ``Stripped`` that one statement gives; ``recognised``: the offsets of the
     markers of managed predicates."""
 
     clauses: Sequence[ManagedClause] = ()

@@ -3,8 +3,8 @@
 Two texts of one shape get the same decision, except for the literals in the predicates. So a
 literal is left out only where its value cannot matter (alone beside a comparison of a WHERE, in an
 IN list, beside LIKE), and stands for others of its kind only: an INT that is not 0, a decimal with
-as many digits, a valid date, a word. Anything unusual stays in the shape: an odd lexeme, a comment
-for dpp-rewrite, a value that is repeated elsewhere.
+as many digits, a valid date, a word. A value that is repeated elsewhere stays; and a text with an
+unusual lexeme or a comment for dpp-rewrite is its own shape.
 """
 
 from __future__ import annotations
