@@ -141,7 +141,7 @@ class Definition(Struct):
     """The content of a CREATE TABLE or VIEW, filled in clause by clause.
 
     ``query``: the index of the first token of its query.
-    ``failure``: why it cannot be read; empty if it can.
+    ``failure``: why it cannot be read; None if it can.
     ``generated``, ``computed``: columns with the expressions that are stored, or computed by each
     scan.
     ``complete``: whether all columns of the list could be read.

@@ -1,7 +1,7 @@
 """The definitions in a text of any kind: statements as tokens, not parsed.
 
 A statement that cannot be read does not affect the others: whatever is not SQL has been blanked
-(``readable``), and a definition at the beginning of a line begins a statement even without a
+(``without_foreign_text``), and a definition at the beginning of a line begins one even without a
 semicolon before it.
 """
 
@@ -27,9 +27,9 @@ _SIGNS = {"(": 1, ")": -1}
 
 
 def definition_statements(text: str, refer: Refer = no_name) -> Iterator[Statement]:
-    """The statements that define something, or insert into something, in a text that ``readable``
-    has prepared. Templates stay as written, except variables whose values ``refer`` knows. Raises
-    nothing."""
+    """The statements that define something, or insert into something, in a text of SQL alone
+    (``without_foreign_text``). Templates stay as written, except variables whose values ``refer``
+    knows. Raises nothing."""
     mask_ = mask(text)
     masked = mask_.text
     as_written = untouched(mask_, text)

@@ -311,7 +311,7 @@ def _written(
 
 
 def _steady(of: Formula) -> bool:
-    """Whether an expression always gives the same value, and either keeps the column's order or is
-    never NULL, as a part of a date: for any other, a bound on the column says little."""
+    """Whether an expression gives the same value each time, and either keeps the column's order or
+    is never NULL, as a part of a date: for any other, a bound on the column says little."""
     derived = shape(of.expression, of.of)
     return derived is not None and (derived.ordered or not derived.nulls)
