@@ -21,7 +21,8 @@ from sqlrewrite.plan.expressions import canonical, columns, walk
 from sqlrewrite.plan.facts.coercion import identical
 from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.plan.lineage import same_column
-from sqlrewrite.plan.memo import remembered
+from sqlrewrite.plan.memo import count_steps, remembered
+from sqlrewrite.plan.relations import relations_of
 from sqlrewrite.settings.forms import HINTED, IN, RANGE, SET, SINGLE, VALUES
 from sqlrewrite.settings.options import ALONE
 
@@ -185,10 +186,15 @@ def carries_constants(proposal: Proposal) -> bool:
     constants = _on_key(proposal.plan, pair.dimension, pair.key.name, proposal.restrictions)
     if constants is None:
         return False
+    plan, relation = proposal.plan, pair.dimension.relation
     ours = {
         id(own_condition.condition)
-        for own_condition in own_conditions(proposal.plan, pair.dimension.relation, ALONE)
+        for own_condition in own_conditions(plan, relation, ALONE)
         if isinstance(own_condition, Conjunct)
+        and (
+            relation in own_condition.condition.relations
+            or plan.owner[relation] not in _right_of_joins(plan)
+        )
     }
     ours |= {id(condition) for condition in (pair.edge.join.conditions if pair.edge.join else ())}
     # A condition that is itself inferred over an equality is carried no further.
@@ -196,6 +202,36 @@ def carries_constants(proposal: Proposal) -> bool:
         restriction for restriction in proposal.restrictions if isinstance(restriction, Conjunct)
     ]
     return bool(constants) and all(id(item.condition) in ours for item in outside)
+
+
+@remembered
+def _right_of_joins(plan: ra.Plan) -> frozenset[int]:
+    """The blocks on the right of an INTERSECT or EXCEPT without ALL, with all that is read there:
+    Spark makes a join of it, and pushes conditions above it down to its left side alone."""
+    right: set[int] = set()
+    for relation in plan.relations.values():
+        if not isinstance(relation, ra.Derived | ra.CteReference):
+            continue
+        nodes = [(relation.query.node, False)]
+        while nodes:
+            count_steps()
+            node, beside = nodes.pop()
+            match node:
+                case ra.SetOperation(left=one, right=other, kind=kind, all=every):
+                    nodes += [(one, beside), (other, beside or (kind != "union" and not every))]
+                case ra.Limit(child=child) | ra.Aggregate(child=child):
+                    nodes.append((child, beside))
+                case ra.Project(block=block) if beside:
+                    right.add(block)
+                case _:
+                    pass  # no SELECT on the right
+    blocks = [*right]
+    while blocks:
+        for relation in relations_of(plan, blocks.pop()):
+            top = relation.query.top if isinstance(relation, ra.Derived | ra.CteReference) else ()
+            blocks += {*top} - right
+            right |= {*top}
+    return frozenset(right)
 
 
 def _alike(plan: ra.Plan, fact: ra.ColumnRef, key: ra.ColumnRef) -> bool:
