@@ -50,8 +50,8 @@ from sqlrewrite.warehouse import Warehouse
 
 NO_KEYS = "DPP126"
 _STAYS = (
-    "what dpp-rewrite has written into the condition of this DELETE or UPDATE is not what follows "
-    "from it now: the statement stays as it is, take the predicate out by hand"
+    "the predicate of an earlier run in the condition of this DELETE or UPDATE no longer follows "
+    "from it: the statement stays as it is, take the predicate out by hand"
 )
 
 

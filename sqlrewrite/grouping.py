@@ -96,7 +96,7 @@ def _statement(
     found_meetings = list(joins_with_storage(plan, options.engine, conf))
     for join, storage in found_meetings:
         at = reading.statement.start if join.other.span is None else join.other.span.start
-        names = f"{join.one.parts[-1]} and {join.other.parts[-1]}"
+        names = f"`{join.one.parts[-1]}` and `{join.other.parts[-1]}`"
         if storage is not None:
             need = "; ".join(remedies(storage))
             does = (
@@ -131,7 +131,7 @@ def _statement(
             raise Unsplit(wrong)
     except (Unsplit, NoPlaceError) as whole:
         return [], [*notes, (reading.statement.start, f"not written by groups: {whole}")]
-    names = " and ".join(scan.parts[-1] for scan, _ in found_split.scans)
+    names = " and ".join(f"`{scan.parts[-1]}`" for scan, _ in found_split.scans)
     return insertions, [*notes, (reading.statement.start, f"written by {count} groups of {names}")]
 
 

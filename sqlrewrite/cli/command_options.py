@@ -124,7 +124,7 @@ def completing(names: Callable[[], Iterable[str]]) -> Callable[..., list[Any]]:
 
 
 def _option(row: Setting) -> Decorator:
-    """The option of a setting; None, or empty, if it is not given."""
+    """The option of a setting; its value is None, or empty, if it is not given."""
     kind, schema = row.kind, row.kind.schema
     more: dict[str, Any] = {"metavar": row.metavar}
     if kind is BOOLEAN:

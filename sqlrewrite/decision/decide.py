@@ -249,7 +249,7 @@ def _with_predicates(
             slots = {placement.slot(proposal, places) for proposal in members}
             slot = slots.pop()
             if slots:
-                raise NoPlaceError("its columns would need predicates in different clauses")
+                raise NoPlaceError("the predicates for its columns would go into different clauses")
             author = placement.author_text(slot, places)
             merged = _merged(members, group)
             union = group.union and len(merged) > 1
@@ -260,7 +260,9 @@ def _with_predicates(
             unasked = normalized_value(error.fact) if isinstance(error, NotAskedError) else None
             members = [
                 _rejected(
-                    proposal, LITERALS, f"no literals of {proposal.dimension_name}: {error}"
+                    proposal,
+                    LITERALS,
+                    f"no literals of the keys of {proposal.quoted_dimension}: {error}",
                 ).decided(unasked=unasked)
                 for proposal in members
             ]

@@ -133,7 +133,7 @@ def stale(stripped: Stripped, decided: StatementDecision) -> dict[Span, str]:
 
 def changes_dml_condition(stripped: Stripped, decided: StatementDecision) -> bool:
     """Whether a DELETE or UPDATE would lose or change a marked predicate in its own condition. If
-    an author had put the marker there, it would then change other rows."""
+    an author put the marker there, the statement would change other rows then."""
     start, end = decided.reading.statement.start, decided.reading.statement.end
     for clause in stripped.clauses:
         if clause.in_dml and start <= clause.at <= end:

@@ -105,7 +105,7 @@ def missing_relation(statement: Statement, catalog: Warehouse) -> Failure | None
     if relation is None:
         return None
     why = (
-        f"{'.'.join(relation.parts)} is not in the catalog: what dpp-rewrite has written in this "
+        f"`{'.'.join(relation.parts)}` is not in the catalog: what dpp-rewrite has written in this "
         "statement stays as it is"
     )
     return Failure(relation.span.start, why, parsed=True)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 NO_BOUND = "no join bounds a partition column"
 NO_CONSTANTS = "no constants for the ON of a MERGE can be taken from its source"
 NOT_PARTITIONED = "no table in it is partitioned"
-HELD = f"{Verdict.ALREADY_PRUNED.value}: the scans hold a partition column by themselves"
+HELD = f"{Verdict.ALREADY_PRUNED.value}: the query restricts a partition column of each table"
 _QUERIES = frozenset({"select", "with", "(", "from", "values", "table"})
 
 
@@ -87,23 +87,24 @@ def _kind(statement: Statement) -> str:
 def remedy_for_unknown(name: str, catalog: Warehouse) -> str:
     """How to make a table known: by its DDL, or by the schema that the catalog has it in."""
     if has_template(name):
-        return f"give the variable in {name} a value, in [tool.dpp-rewrite.variables]"
+        return f"give the variable in `{name}` a value, in [tool.dpp-rewrite.variables]"
     others = catalog.relations.named(name.lower())
     schemas = sorted({other[-2] for other in others if len(other) > 1})
     if schemas:
         return f"say which schema is meant, with --schema: {' or '.join(schemas)}"
-    return f"declare {name} in the catalog, with what it is partitioned by"
+    return f"declare `{name}` in the catalog, with what it is partitioned by"
 
 
 def _reason(reading: Reading, joins: bool) -> tuple[str, str, str]:
     """Why a statement has no candidate; the same without names; and a remedy."""
     names, catalog = reading.names, reading.catalog
-    unknown = [".".join(name) for name in names if catalog.resolve(name) is None]
+    named = [".".join(name) for name in names if catalog.resolve(name) is None]
+    unknown = [f"`{name}`" for name in named]
     if "identifier" in reading.words and names_unread(reading.statement.tokens):
-        unknown.append("what IDENTIFIER names")
+        unknown.append("the table that IDENTIFIER(…) names")
     if unknown:
         verb = "is" if len(unknown) == 1 else "are"
-        remedy = f"{remedy_for_unknown(unknown[0], catalog)} (-c)" if names else ""
+        remedy = f"{remedy_for_unknown(named[0], catalog)} (-c)" if named else ""
         reason = f"{', '.join(unknown)} {verb} not in the catalog"
         return reason, "tables that are not in the catalog", remedy
     parted = [relation for name in names if isinstance(relation := catalog.resolve(name), Table)]
@@ -122,12 +123,13 @@ def _reason(reading: Reading, joins: bool) -> tuple[str, str, str]:
         return reason, NO_CONSTANTS, "`--predicate values` looks the source's keys up"
     columns_held = _held(reading)
     by_itself = "; ".join(
-        f"{name} holds {column} by itself" for name, column in columns_held.items()
+        f"the query restricts `{column}` of `{name}` itself"
+        for name, column in columns_held.items()
     )
     joined = _joined_columns(reading)
     shown = "; ".join(
-        f"{table.name[-1]} is partitioned by "
-        f"{', '.join(field.column for field in table.partitioned_by)}"
+        f"`{table.name[-1]}` is partitioned by "
+        f"{', '.join(f'`{field.column}`' for field in table.partitioned_by)}"
         f"{_joined_on(joined.get(table.name[-1], ()))}"
         for table in dict.fromkeys(parted)
         if table.name[-1] not in columns_held
@@ -138,7 +140,7 @@ def _reason(reading: Reading, joins: bool) -> tuple[str, str, str]:
 
 
 def _joined_on(columns: Sequence[str]) -> str:
-    return f", the join is on {', '.join(columns)}" if columns else ""
+    return f", the join is on {', '.join(f'`{column}`' for column in columns)}" if columns else ""
 
 
 def _joined_columns(reading: Reading) -> dict[str, tuple[str, ...]]:

@@ -131,7 +131,10 @@ def objections_to_value(
             case ra.Subquery(query=query):
                 yield from objections_to_blocks(proposal, query.blocks, attempted=aggregates)
                 if _would_be_bounded(proposal, query.blocks):
-                    yield GUARDS, "a subquery in it may get a pruning predicate itself"
+                    yield (
+                        GUARDS,
+                        "a subquery in it may get a predicate, which changes its value",
+                    )
             case ra.ColumnRef(span=None):
                 yield (
                     NO_TEXT,

@@ -91,7 +91,7 @@ class LintedFile(Struct, frozen=True):
     @property
     def fingerprints(self) -> tuple[str, ...]:
         """A hash for each finding, which stays the same when lines move: of its path, code,
-        statement and subject, and of how many of these came before it."""
+        statement and subject, and of the number of earlier findings with the same."""
         met: Counter[tuple[str, ...]] = Counter()
         hashes = []
         for finding in self.findings:

@@ -237,7 +237,7 @@ def _one_value(checked: CheckedStatement, candidate: Candidate, proposal: Propos
 
 
 def build_side(checked: CheckedStatement) -> Iterator[Finding]:
-    """DPP012: a join that would prune its fact on the other side."""
+    """DPP012: a join that would prune the fact if its two sides were swapped."""
     for proposal in checked.decided.proposals:
         scan = proposal.pair.scan
         built = BUILT.get(proposal.engine.planner)

@@ -92,7 +92,9 @@ def print_audit(printer: Printer, audit: AuditSummary) -> None:
     headings: tuple[str, ...] = ("table", ">with a predicate", ">pruned", ">none", "bounded by")
     _print_part(printer, "Tables", facts, headings)
     headings = ("column", ">runs", ">read", "reason")
-    _print_part(printer, "Alone in the way", _reason_rows(audit)[:most], headings)
+    _print_part(
+        printer, "The only reason against a predicate", _reason_rows(audit)[:most], headings
+    )
     headings = ("table", ">runs", ">shapes", ">read")
     _print_part(printer, "Not in the catalog", _unknown_rows(audit)[:most], headings)
 
@@ -157,7 +159,7 @@ def _by(dimensions: tuple[tuple[str, int], ...]) -> str:
 
 
 def _one_line(text: str) -> str:
-    """The beginning of a text."""
+    """The beginning of a text, on one line."""
     words = " ".join(text.split())
     return words if len(words) <= _SHOWN else f"{words[:_SHOWN]}…"
 

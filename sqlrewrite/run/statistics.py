@@ -21,7 +21,7 @@ from sqlrewrite.text.hosts import host_of
 from sqlrewrite.text.limits import Limits
 from sqlrewrite.warehouse import Table, Warehouse
 
-_UNKNOWN = re.compile(r"(?P<name>\S+) is not in the catalog")
+_UNKNOWN = re.compile(r"`(?P<name>[^`]+)` is not in the catalog")
 _TYPE = re.compile(r"declare the type of `(?P<column>[^`]+)`")
 _CALLED = re.compile(r"`(?P<name>[^`\s]+\(\))` .*is not known to be deterministic")
 
@@ -136,7 +136,7 @@ def _of_statement(statement: StatementSummary, catalog: Warehouse) -> Iterator[R
         return
     unknown = [name for name, in_catalog in statement.relations if not in_catalog]
     for name in unknown:
-        yield f"{name} is not in the catalog", remedy_for_unknown(name, catalog)
+        yield f"`{name}` is not in the catalog", remedy_for_unknown(name, catalog)
     if unknown:
         return
     undeclared = [name for name, _ in statement.relations if _is_undeclared(name, catalog)]

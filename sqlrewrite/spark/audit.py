@@ -418,7 +418,7 @@ def _measured(session: Session, shape: AuditedShape, listed: Listed) -> AuditedS
 
 def _listed(spark: SparkSession, fact: str, view: str) -> tuple[str, int]:
     """A view of a table's partitions, and how many there are. Raises SparkError."""
-    with spark_errors(f"{fact}: its partitions cannot be asked"):
+    with spark_errors(f"{fact}: its partitions cannot be listed"):
         table = literal_name(tuple(fact.split(".")))
         shown = partitions(spark, table)
         if shown:
@@ -437,7 +437,7 @@ def _kept_partitions(spark: SparkSession, scan: KeptPartitions, listed: Listed) 
     view, total = listed(scan.fact)
     if not total:
         return replace(scan, total=0, kept=0)
-    with spark_errors(f"{scan.fact}: its partitions cannot be asked"):
+    with spark_errors(f"{scan.fact}: its partitions cannot be counted"):
         query = f"SELECT count(*) FROM {view} AS `{scan.alias}` WHERE {scan.predicate}"
         kept = spark.sql(query).collect()[0][0]
     return replace(scan, total=total, kept=kept)

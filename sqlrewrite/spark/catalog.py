@@ -80,7 +80,7 @@ def names(session: Session, patterns: Sequence[str]) -> tuple[list[Name], list[P
 
 def namespace(session: Session) -> Name:
     """The session's current catalog and schema."""
-    with spark_errors("Spark cannot be asked"):
+    with spark_errors("Spark does not tell its current schema"):
         return current_namespace(session.spark)
 
 

@@ -64,7 +64,8 @@ _BEFORE, _BEHIND = frozenset("(,.=<>+["), frozenset("),;.=<>+]")
 # Beside a constant also operators, but no ``-`` before it: a negative number would give ``1--2``.
 _BEFORE_VALUE, _BEHIND_VALUE = _BEFORE | frozenset("*/%|&"), _BEHIND | frozenset("-*/%|&:")
 
-_BLOCK = "{{% {} %}} changes the statement (as dbt compiles it, in target/compiled, it can be read)"
+_BLOCK = "`{{% {} %}}` changes the statement: rewrite what dbt compiles from it, in target/compiled"
+_TRIMMED = "removes the white space around it, which may join two words: write it without `-`"
 
 
 class TemplateScan:
@@ -140,17 +141,17 @@ class TemplateScan:
             whole = UNITS[sign].match(self.text, start) if end >= 2 and sign in UNITS else None
             if whole is not None:
                 end = whole.end()
-            elif (
-                sign in UNITS and end >= 2
-            ):  # a quote in it ends no string before the braces are closed
-                self._refuse(start, len(self.text), f"{sign} may end elsewhere")
+            elif sign in UNITS and end >= 2:
+                # A quote in it ends no string before the braces are closed.
+                self._refuse(start, len(self.text), f"a quote behind `{sign}` is not closed")
                 return len(self.text)
             if end < 2:
                 self.endless.add(sign)  # no later one is closed either
                 end = 0
         if not end:
             if context not in _COMMENTS:
-                self._refuse(start, start + 2, f"{sign} does not open a template that can be read")
+                why = f"`{sign}` opens a template that is not closed, or of no known kind"
+                self._refuse(start, start + 2, why)
             return start + 2
         unit = self.text[start:end]
         match sign:
@@ -176,7 +177,8 @@ class TemplateScan:
             return False
         until = drawn_into_comment(self.text, unit, end, inside=inside)
         if until > end:
-            self._refuse(start, until, f"{on_one_line(unit)} may draw what follows into a comment")
+            why = "may remove the line end behind a comment, which would then go on"
+            self._refuse(start, until, f"{_shown(unit)} {why}")
         return until > end
 
     def _behind_comment(self, start: int) -> bool:
@@ -249,13 +251,13 @@ class TemplateScan:
             self._refuse(since, end, _BLOCK.format(name[3:]))
         elif name == "do" or _SET.match(unit):
             if self._within(start, context):
-                self._refuse(start, end, f"{on_one_line(unit)} may change what follows it")
+                self._refuse(start, end, f"{_shown(unit)} may change what follows it")
             self._nothing(start, end, unit, context)
             return end
         elif f"end{name}" in self.tags:
             self.open.append((name, start))
         elif not self.open:
-            self._refuse(start, end, f"{on_one_line(unit)} may change the statement")
+            self._refuse(start, end, f"{_shown(unit)} is a tag that may change the statement")
         self._blank(start, end, context)
         return end
 
@@ -282,11 +284,12 @@ class TemplateScan:
         before, behind = self.text[start - 1 : start], self.text[end : end + 1]
         head = self.head and not self.text[self.masked_until : start].strip()
         if context:
-            self._refuse(start, end, f"{on_one_line(unit)} stands inside a string or name")
+            self._refuse(start, end, f"{_shown(unit)} stands inside a string or quoted name")
         elif _trims(unit) and not head:
-            self._refuse(start, end, f"{on_one_line(unit)} removes the white space around it")
+            self._refuse(start, end, f"{_shown(unit)} {_TRIMMED}")
         elif before.strip() and (behind.strip() or self._joins(unit, end, before)):
-            self._refuse(start, end, f"{on_one_line(unit)} joins what stands around it")
+            why = "joins what stands on its two sides into one word: put a space beside it"
+            self._refuse(start, end, f"{_shown(unit)} {why}")
         self._blank(start, end)
 
     def _joins(self, unit: str, end: int, before: str) -> bool:
@@ -299,12 +302,12 @@ class TemplateScan:
         self, start: int, end: int, unit: str, context: str, kind: TemplateKind
     ) -> None:
         """Masks a template in a comment; refuses one that may change where the comment ends."""
-        shown, renders = on_one_line(unit), kind is not TemplateKind.NOTHING
+        shown, renders = _shown(unit), kind is not TemplateKind.NOTHING
         several = context == "--" and _breaks(unit)
         if several or (renders and self.text.startswith("/*+", self.entered)):
-            self._refuse(start, end, f"{shown} stands inside a comment or hint")
+            self._refuse(start, end, f"{shown} is part of a hint, or may end the comment around it")
         elif not renders and ends_elsewhere(self.text, unit, start, end):
-            self._refuse(start, end, f"{shown} may end the comment around it elsewhere")
+            self._refuse(start, end, f"{shown} may move the end of the comment around it")
         elif renders and not renders_to_one_line(unit, self.tag_words):
             macro = context == "--" and kind is TemplateKind.OTHER and "(" in unit
             if macro or self._within(start, context):
@@ -332,7 +335,7 @@ class TemplateScan:
         )
 
     def _expression(self, start: int, end: int, unit: str, context: str) -> None:
-        shown = on_one_line(unit)
+        shown = _shown(unit)
         kind, reference = meaning(unit)
         if kind is TemplateKind.VALUE and self._may_be_set(unit):
             kind = TemplateKind.OTHER
@@ -346,7 +349,7 @@ class TemplateScan:
             if steady:
                 self.one_line.add(unit)
             if "\\" in unit or (quote == "`" and (not named or quote in unit)):
-                self._refuse(start, end, f"{shown} stands inside of a string or name")
+                self._refuse(start, end, f"{shown} may end the string or name around it")
                 self._blank(start, end)
             elif quote in unit or not steady:
                 self._put(start, end, unit.replace(quote, "_"))
@@ -364,14 +367,14 @@ class TemplateScan:
             sides = (_BEFORE_VALUE, _BEHIND_VALUE) if value else (_BEFORE, _BEHIND)
             part = _WORD.match(before) or _WORD.match(behind) or self._beside_another(start, end)
             if _trims(unit) and not self._stands_apart(start, end, unit):
-                self._refuse(start, end, f"{shown} removes the white space around it")
+                self._refuse(start, end, f"{shown} {_TRIMMED}")
             elif part and (value or is_name(unit)) and not _breaks(unit):
                 self.one_line.add(unit)
                 self.templates.append(Template(start, end, unit, TemplateKind.PART))
                 self._put(start, end, "_" * len(unit))
                 return
             elif _touches(before, sides[0]) or (_touches(behind, sides[1]) and not called):
-                self._refuse(start, end, f"{shown} is a part of a word")
+                self._refuse(start, end, f"{shown} is only part of a word that is not known")
             else:
                 self.templates.append(Template(start, end, unit, kind, reference))
             filling = blank(unit[1:-1], "_")
@@ -433,6 +436,11 @@ class TemplateScan:
         self.head = self.head and not before.strip() and not masked.strip()
         self.pieces += (before, masked)
         self.masked_until = end
+
+
+def _shown(unit: str) -> str:
+    """A template in backquotes, as a message names it."""
+    return f"`{on_one_line(unit)}`"
 
 
 def _breaks(unit: str) -> bool:

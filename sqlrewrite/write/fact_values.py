@@ -103,7 +103,10 @@ def _refuse_struct_fields(source: ra.Node, alias: str) -> None:
     for names in map(column_names, leaves(source)):
         if names is None or alias in names:
             may = "may be" if names is None else "is"
-            raise NoPlaceError(f"`{alias}` {may} the name of a column, too")
+            raise NoPlaceError(
+                f"`{alias}` {may} also the name of a column, and Spark would read `{alias}.…` as "
+                "its field: use another alias"
+            )
 
 
 def _unambiguous(proposal: Proposal, places: Places, ref: ra.ColumnRef) -> str:
@@ -156,15 +159,16 @@ def refuse_lost_columns(proposal: Proposal, places: Places) -> None:
     hidden = {relation.relation for relation, _ in _hidden(block.source)}
     if proposal.pair.target.relation in hidden:
         raise NoPlaceError(
-            "USING or NATURAL hides its column, which Spark may lose where its table is read again"
+            "Spark may not find the column that USING or NATURAL hides once a predicate reads the "
+            "same table again: write ON"
         )
     if not _cte_bodies(plan, block.number):
         return
     alias = _named_hidden_alias(plan, places)
     if alias is not None:
         raise NoPlaceError(
-            f"a hidden column of {alias} is named elsewhere, which Spark may lose where a CTE has "
-            "a subquery"
+            f"the query names a column of `{alias}` that USING or NATURAL hides, and Spark may not "
+            "find it once a CTE has a subquery: write ON"
         )
 
 
@@ -189,8 +193,9 @@ def _refuse_below(proposal: Proposal, places: Places) -> None:
             for relation, keys in _hidden_by(join):
                 if _is_named(proposal.plan, places, relation, keys):
                     raise NoPlaceError(
-                        f"a hidden column of {relation.alias} is named, which Spark may lose where "
-                        "a join below its USING has a subquery"
+                        f"the query names a column of `{relation.alias}` that USING or NATURAL "
+                        "hides, and Spark may not find it once the ON of a join below has a "
+                        "subquery: write ON"
                     )
 
 
@@ -211,8 +216,8 @@ def _refuse_beside(proposal: Proposal, places: Places) -> None:
             proposal, other
         ):
             raise NoPlaceError(
-                f"{lost} elsewhere, which Spark may lose where a subquery on the left of it reads "
-                "its table"
+                f"{lost}, and Spark may not find its columns once a subquery before it reads one "
+                "of its tables"
             )
 
 
@@ -229,10 +234,10 @@ def _losable_column(plan: Plan, block: ra.Block, places: Places) -> str:
         return ""
     nodes = (node for condition in block.having for node in walk(condition.expression))
     if any(isinstance(node, ra.Call) and node.name == "over" for node in nodes):
-        return "QUALIFY has a window"
+        return "another SELECT has a window in QUALIFY"
     for relation, keys in _hidden(block.source):
         if _is_named(plan, places, relation, keys):
-            return f"a hidden column of {relation.alias} is named"
+            return f"another SELECT names a column of `{relation.alias}` that USING hides"
     return ""
 
 

@@ -103,7 +103,7 @@ def edits(split: Split, count: int, cut: Cut, places: Places) -> list[Edit]:
 
 def _span(scan: Scan) -> Span:
     if scan.span is None:
-        raise NoPlaceError(f"{scan.alias} is not found in the text")
+        raise NoPlaceError(f"`{scan.alias}` is not found in the text")
     return scan.span
 
 
@@ -126,16 +126,17 @@ def _check(split: Split, places: Places, select: Span) -> None:
     if templated(select.of(places.text)) or "?" in words:
         raise Unsplit("a template or a positional parameter in it cannot be copied")
     if "_metadata" in words:
-        raise Unsplit("_metadata is not found in a derived table")
+        raise Unsplit("it reads `_metadata`, which a derived table does not have")
     # Whether `x.t.` is a schema's table or a field of x: neither is worth more than an alias.
     threes = zip(words, words[1:], words[2:], strict=False)
     qualified = {word for dot, word, end in threes if dot == end == "."}
     for scan, _ in split.scans:
         if not scan.aliased and scan.parts[-1].lower() in qualified:
-            raise Unsplit(f"columns are named by the schema of {scan.parts[-1]}: give it an alias")
+            name = scan.parts[-1]
+            raise Unsplit(f"its columns are named as schema.{name}.column: give `{name}` an alias")
     _check_order(split, places)
     if places.spreads(split.block):
-        raise Unsplit("SORT BY, CLUSTER BY or DISTRIBUTE BY follows it")
+        raise Unsplit("it has SORT BY, CLUSTER BY or DISTRIBUTE BY")
 
 
 def _check_order(split: Split, places: Places) -> None:
@@ -145,7 +146,7 @@ def _check_order(split: Split, places: Places) -> None:
     for key in places.order(split.block):
         name = places.copy(key).lower().strip("`")
         if names.count(name) != 1 and not name.isdigit():
-            raise Unsplit("ORDER BY is not by columns of the result alone")
+            raise Unsplit("its ORDER BY is not by columns of the result alone")
 
 
 ALIAS = "by_groups"
@@ -228,7 +229,7 @@ class _Writer:
             return self.name(self._combination.items.index(number))
         key = self._combination.keys[number]
         if not isinstance(key, ColumnRef) or key.span is None:
-            raise Unsplit("a key of its GROUP BY is computed, and stands not in its SELECT list")
+            raise Unsplit("a key of its GROUP BY is computed, and is not in its SELECT list")
         return self._column(self._places.copy(key.span))
 
     def item(self, number: int) -> str:
@@ -300,7 +301,7 @@ class _Writer:
             if aggregate.name == name and _inside(place, aggregate.spans)
         }
         if len(aggregates) != 1:
-            raise Unsplit(f"it cannot be told which {name} of its list is meant")
+            raise Unsplit(f"several `{name}(…)` in the SELECT list match: name them with AS")
         ((partial, whole),) = aggregates
         argument = partial.format(places.copy(Span(tokens[start + 2].start, tokens[close].start)))
         rest = places.copy(Span(tokens[close + 1].start, place.end)) if close + 1 < end else ""

@@ -169,7 +169,7 @@ class KeyQueryWriter(Struct):
         if any(
             in_sides(proposal)[1] not in ("{}", narrowed_key(proposal)) for proposal in proposals
         ):
-            raise NoPlaceError("keys of several references that are compared as another type")
+            raise NoPlaceError("the references to the CTE compare their keys as another type")
         plain = in_sides(proposals[0])[1] == "{}" and first.key_plain and first.derived is None
         column = spelled(first.key, self.author.places) if plain else self.unused("k", set())
         named = "{}" if plain else f"{{}} {word('AS')} {column}"
@@ -310,7 +310,7 @@ class KeyQueryWriter(Struct):
         return f"({text})" if disjunction else text
 
     def named(self, alias: str) -> Callable[[ra.ColumnRef], str]:
-        """A column's name, qualified with the alias."""
+        """A function that gives a column's name, qualified with the alias."""
         return lambda ref: f"{alias}.{spelled(ref, self.author.places)}"
 
 

@@ -200,11 +200,11 @@ def _refusal(query: str, proposals: Sequence[Proposal]) -> str | None:
     """Why the keys of a query must not be looked up; None if they may."""
     plan, context = proposals[0].plan, proposals[0].context
     if templated(query) or "%%" in query or _PARAMETER.search(_without_strings(query)):
-        return "its query holds a template or a parameter, whose value is not known here"
+        return "its query has a template or a parameter, whose value is not known here"
     if _CONTROL.search(query):
-        return "its query holds a line break or a control character in a string"
+        return "its query has a line break or a control character in a string"
     if any("?" in part or has_template(part) for part in context.catalog.namespace):
-        return "the current schema is not known there, after a USE that could not be read"
+        return "the current schema is not known, as a USE before it could not be read"
     kinds = {kind: _literal_kind(kind) for kind in _types_that_meet(proposals)}
     incomparable = next(
         (kind for kind, literal_kind in kinds.items() if literal_kind is None), None
@@ -212,10 +212,10 @@ def _refusal(query: str, proposals: Sequence[Proposal]) -> str | None:
     if incomparable is not None:
         return f"literals of type {incomparable} may compare otherwise than the key does"
     if len(set(kinds.values())) > 1:
-        return f"a literal of one of {' and '.join(sorted(kinds))} may compare otherwise"
+        return f"it compares {' with '.join(sorted(kinds))}: a literal may compare otherwise"
     local = [cte.name for cte in plan.ctes if _mentions(query, cte.name)]
     if local:
-        return f"{local[0]} is a CTE, which means something in this statement alone"
+        return f"its query names the CTE `{local[0]}`, which only this statement has"
     read = _relations_named(plan, query)
     texts = (
         query,
@@ -228,18 +228,18 @@ def _refusal(query: str, proposals: Sequence[Proposal]) -> str | None:
     for text in texts:
         changing = _functions_that_vary(text, "query") or set(_SPECIAL_DAY.findall(text))
         if changing:
-            return f"{min(changing)} gives other keys on another day, with no table changed"
+            return f"`{min(changing)}` gives other keys on another day, with no table changed"
         zoned = _functions_that_vary(text, "zone") or _timestamps(text, read)
         if zoned:
-            return f"{min(zoned)} may give other keys in another session's time zone"
+            return f"`{min(zoned)}` may give other keys in another session's time zone"
     partial = [
         relation for relation in read if isinstance(relation, Scan) and not relation.table.complete
     ]
     if partial:
-        return f"the columns of {partial[0].parts[-1]} are not all known: one may be a timestamp"
+        return f"not all columns of `{partial[0].parts[-1]}` are known: one may be a timestamp"
     changed = {relation.parts[-1].lower() for relation in read} & context.changed
     if changed:
-        return f"the text itself changes {min(changed)}: the keys are others when it has run"
+        return f"the text itself changes `{min(changed)}`: then the keys may be others"
     return None
 
 

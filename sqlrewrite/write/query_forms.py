@@ -165,7 +165,7 @@ def write_filtered(proposals: Sequence[Proposal], queries: KeyQueries) -> list[P
     operator = proposal.pair.operator
     if operator in ("=", "in"):
         if bound.ranged and len(texts) > 1:
-            raise NoPlaceError("several values that may each be some days apart")
+            raise NoPlaceError("the IN has several values, of which each needs a range of days")
         ends = (">", "<") if bound.ranged else ("",)
     else:
         ends = (operator[0],)

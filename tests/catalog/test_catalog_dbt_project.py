@@ -229,6 +229,6 @@ def test_a_view_whose_query_only_dbt_knows(project: Path) -> None:
     (project.parent / "models/marts/small/stg.sql").write_text("select {{ f() }} as day, 1 as id")
     query = "select 1 from {{ ref('fct_sales') }} s join {{ ref('stg') }} d on d.day = s.day"
     (candidate,) = rewrite(query, Catalog.load(str(project))).candidates
-    assert "the query of the view stg is not known: dbt writes it to target/manifest.json" in str(
+    assert "the query of the view `stg` is not known: dbt writes it to target/manifest.json" in str(
         candidate.rules
     )

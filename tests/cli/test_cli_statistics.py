@@ -70,12 +70,12 @@ def test_what_is_counted(run: Callable[..., Ran], command: str) -> None:
         ),
         (
             "unknown",
-            "dw.none is not in the catalog",
-            "declare dw.none in the catalog, with what it is partitioned by",
+            "`dw.none` is not in the catalog",
+            "declare `dw.none` in the catalog, with what it is partitioned by",
         ),
         (
             "either",
-            "other is not in the catalog",
+            "`other` is not in the catalog",
             "say which schema is meant, with --schema: b or c",
         ),
         (
@@ -90,7 +90,7 @@ def test_what_is_counted(run: Callable[..., Ran], command: str) -> None:
         ),
         (
             "template",
-            "{% for %} changes the statement",
+            "`{% for %}` changes the statement",
             "rewrite what dbt compiles: target/compiled",
         ),
         ("plain", None, None),
@@ -104,7 +104,7 @@ def test_why_not_and_what_to_do(
         assert (sentences["reasons"], sentences["first"]) == ([], None)
         return
     assert [sentence["count"] for sentence in sentences["reasons"]] == [2]
-    assert sentences["reasons"][0]["reason"].removeprefix("template text: ").startswith(reason)
+    assert sentences["reasons"][0]["reason"].removeprefix("left alone: ").startswith(reason)
     assert sentences["first"] == {"do": remedy, "scans": 2}
 
 
@@ -116,7 +116,7 @@ def test_the_most_frequent_comes_first(run: Callable[..., Ran]) -> None:
     assert lines[-5:] == [
         "why nothing was written, most frequent first",
         "  2  DPP112 key-types: the type of dw.orders.dt is not known",
-        "  1  dw.none is not in the catalog",
+        "  1  `dw.none` is not in the catalog",
         "",
         "do first: 2 scans: declare the type of dw.orders.dt",
     ]
@@ -147,7 +147,7 @@ def test_many_files_by_several_processes(run: Callable[..., Ran]) -> None:
         Path(f"q{n}.sql").write_text(TEXTS["unknown"])
     for command in ("rewrite", "lint", "rewrite"):
         ran = run(command, "-j", "2", "--statistics", ".")
-        assert "do first: 60 scans: declare dw.none" in ran.out.decode()
+        assert "do first: 60 scans: declare `dw.none`" in ran.out.decode()
         check = ("--check",) * (command == "rewrite")
         assert run(command, *check, "-q", "--exclude", "ddl.sql", ".").status in (0, 1)
 
@@ -157,7 +157,7 @@ def test_python_is_counted(run: Callable[..., Ran]) -> None:
     for command in ("rewrite", "lint"):
         lines = run(command, "--statistics", "q.py").out.decode().splitlines()
         assert [line.split()[-1] for line in lines if line.startswith("with a join")] == ["1"]
-        assert lines[-1].startswith("do first: 1 scan: declare dw.none")
+        assert lines[-1].startswith("do first: 1 scan: declare `dw.none`")
 
 
 def test_the_same_of_stdin(run: Callable[..., Ran]) -> None:

@@ -80,7 +80,7 @@ PRUNED = (
 )
 """Left to Flink: it collects the keys beside the join."""
 
-_KIND = "by a join of this kind"
+_KIND = "with the fact "
 _FILTER = "no filter on `d` is of a kind"
 _SORTED = "a window, LIMIT, grouping or set operation"
 _ALONE = "by the keys of a single table"

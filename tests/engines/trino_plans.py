@@ -70,7 +70,7 @@ PRUNED = (
 )
 """Left to Trino: it reads no more than the partitions that are wanted."""
 
-_KIND = "by a join of this kind"
+_KIND = "with the fact "
 _BUILT = '"f" is on the build side of its join with "d"'
 _HIDDEN = "a cast may hide the fact's column"
 _NONE = "no comparison joins the fact's own column"

@@ -17,6 +17,8 @@ CATALOG = Catalog.from_ddl(
     "CREATE TABLE dw.orders (id INT) PARTITIONED BY (dt DATE); CREATE TABLE cal (d DATE, id INT)"
 )
 
+UNBOUND = "no join bounds a partition column: `orders` is partitioned by `dt`, the join is on `id`"
+
 
 def told(text: str, *candidates: tuple[int, int]) -> list[StatementSummary]:
     document = read(text, CATALOG, Limits(), named=True)
@@ -30,13 +32,13 @@ def told(text: str, *candidates: tuple[int, int]) -> list[StatementSummary]:
             "SELECT 1 FROM dw.orders o JOIN cal c ON o.id = c.id",
             "query",
             (("dw.orders", True), ("cal", True)),
-            "no join bounds a partition column: orders is partitioned by dt, the join is on id",
+            UNBOUND,
         ),
         (
             "INSERT INTO made SELECT 1 FROM cal a JOIN users u ON a.id = u.id",
             "insert",
             (("cal", True), ("users", False)),
-            "users is not in the catalog",
+            "`users` is not in the catalog",
         ),
         (
             "WITH q AS (SELECT id FROM cal) SELECT 1 FROM q JOIN cal ON q.id = cal.id",
@@ -60,13 +62,13 @@ def told(text: str, *candidates: tuple[int, int]) -> list[StatementSummary]:
             "SELECT 1 FROM cal a JOIN IDENTIFIER(:c || '.orders') b ON a.id = b.id",
             "query",
             (("cal", True), ("${c}.orders", True)),
-            "no join bounds a partition column: orders is partitioned by dt, the join is on id",
+            UNBOUND,
         ),
         (
             "SELECT 1 FROM cal a JOIN IDENTIFIER(lower(:c) || '.orders') b ON a.id = b.id",
             "query",
             (("cal", True),),
-            "what IDENTIFIER names is not in the catalog",
+            "the table that IDENTIFIER(…) names is not in the catalog",
         ),
         ("SELECT 1 FROM cal", "query", (("cal", True),), "it joins nothing"),
         ("CREATE OR REPLACE VIEW v AS SELECT 1", "create view", (), None),
@@ -89,12 +91,21 @@ def test_a_statement(
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("o JOIN cal c ON o.id = c.id WHERE o.dt = '2024-01-01'", "orders holds dt by itself"),
-        ("o JOIN cal c ON o.id = c.id WHERE o.dt IN ('${a}', '${b}')", "orders holds dt by itself"),
-        ("o JOIN cal c ON o.id = c.id AND o.dt > '${a}'", "orders holds dt by itself"),
+        (
+            "o JOIN cal c ON o.id = c.id WHERE o.dt = '2024-01-01'",
+            "the query restricts `dt` of `orders` itself",
+        ),
+        (
+            "o JOIN cal c ON o.id = c.id WHERE o.dt IN ('${a}', '${b}')",
+            "the query restricts `dt` of `orders` itself",
+        ),
+        (
+            "o JOIN cal c ON o.id = c.id AND o.dt > '${a}'",
+            "the query restricts `dt` of `orders` itself",
+        ),
         (
             "o JOIN dw.orders p ON o.id = p.id AND o.dt = '1' AND p.dt = '2'",
-            "orders holds dt by itself",
+            "the query restricts `dt` of `orders` itself",
         ),
         ("o JOIN dw.orders p ON o.id = p.id WHERE o.dt = '1'", None),
         ("o JOIN cal c ON o.id = c.id WHERE o.dt IS NOT NULL", None),
@@ -105,8 +116,7 @@ def test_a_statement(
 )
 def test_a_scan_that_holds_its_partition_is_already_pruned(text: str, reason: str | None) -> None:
     (sentence,) = told(f"SELECT 1 FROM dw.orders {text}")
-    open_ = "no join bounds a partition column: orders is partitioned by dt, the join is on id"
-    assert sentence.reason == (open_ if reason is None else f"already-pruned: {reason}")
+    assert sentence.reason == (UNBOUND if reason is None else f"already-pruned: {reason}")
 
 
 def test_what_is_not_read_is_reported_with_its_failure() -> None:

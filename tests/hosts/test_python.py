@@ -170,17 +170,17 @@ def test_holes_with_another_form_are_another_value() -> None:
 @pytest.mark.parametrize(
     ("argument", "why"),
     [
-        ('"SELECT 1 " + t()', "t() is not a variable"),
-        ('t + "SELECT 1"', "no literal"),
-        ('("SELECT 1 " + t).format(u)', "filled more than once"),
-        ("q", "q is not a text that is written once"),
-        ('f"SELECT {f()}"', "{f()} is not a variable"),
-        ('f"SELECT {x=}"', "{x=} is not a variable"),
-        ('f"SELECT {x[y]}"', "{x[y]} is not a variable"),
+        ('"SELECT 1 " + t()', "`t()` is not a variable"),
+        ('t + "SELECT 1"', "no string literal"),
+        ('("SELECT 1 " + t).format(u)', "filled into it twice"),
+        ("q", "`q` is not a text that is assigned once"),
+        ('f"SELECT {f()}"', "`{f()}` is not a variable"),
+        ('f"SELECT {x=}"', "`{x=}` is not a variable"),
+        ('f"SELECT {x[y]}"', "`{x[y]}` is not a variable"),
         ('f"SELECT \\x7bx}} "', "stands for a brace"),
-        ('"SELECT {[0]}".format(x)', "{[0]} is not a variable"),
-        ('"SELECT %*d" % x', "% is not a variable"),
-        ('f"SELECT ${{a}} {b}"', "a variable of Spark's"),
+        ('"SELECT {[0]}".format(x)', "`{[0]}` is not a variable"),
+        ('"SELECT %*d" % x', "`%` is not a variable"),
+        ('f"SELECT ${{a}} {b}"', "it has both Spark's variables"),
     ],
 )
 def test_what_is_left_alone_says_why(argument: str, why: str) -> None:

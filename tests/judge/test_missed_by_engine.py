@@ -92,16 +92,16 @@ MISSED = {
     ),
     "the dimension is preserved": (
         "SELECT c.day FROM calendar c LEFT JOIN sales s ON s.day = c.day WHERE c.year = 2024",
-        "by a join of this kind",
+        "with the fact ",
     ),
     "anti-join": (
         "SELECT c.day FROM calendar c LEFT ANTI JOIN sales s ON s.day = c.day WHERE c.year = 2024",
-        "by a join of this kind",
+        "with the fact ",
     ),
     "inside of an EXISTS": (
         "SELECT c.day FROM calendar c WHERE c.year = 2024 "
         "AND EXISTS (SELECT 1 FROM sales s WHERE s.day = c.day)",
-        "by a join of this kind",
+        "with the fact ",
     ),
     "cross join": (
         "SELECT s.id FROM sales s CROSS JOIN calendar c WHERE s.day = c.day AND c.year = 2024",

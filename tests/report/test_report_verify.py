@@ -24,10 +24,10 @@ def test_statements_that_stay_are_in_the_json_with_their_reasons() -> None:
     assert [(entry["path"], entry["line"]) for entry in entries] == [
         ("q.sql", n) for n in (2, 3, 3, 4, 5)
     ]
-    preserved, other_key, unknown, template, unread = (entry["reason"] for entry in entries)
+    preserved, unknown, other_key, template, unread = (entry["reason"] for entry in entries)
     assert preserved.startswith("DPP101 LEFT JOIN keeps every row of `f`")
-    assert other_key.startswith("no join bounds a partition column: f is partitioned by p")
-    assert unknown == "u is not in the catalog"
+    assert other_key.startswith("no join bounds a partition column: `f` is partitioned by `p`")
+    assert unknown == "`u` is not in the catalog"
     assert template.startswith("DPP104 `d` is not known")
     assert unread == "no statement begins with 'SELEC'"
     assert [entry["line"] for entry in entries if entry["remedy"]] == [3]

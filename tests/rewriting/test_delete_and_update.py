@@ -54,8 +54,8 @@ def test_what_does_not_follow_is_left_with_all_around_it(
     result = rewrite(f"{sql}; SELECT 1", catalog)
     assert result.sql == f"{sql}; SELECT 1"
     assert [problem.message.partition(":")[0] for problem in result.skipped] == [
-        "what dpp-rewrite has written into the condition of this DELETE or UPDATE is not what "
-        "follows from it now"
+        "the predicate of an earlier run in the condition of this DELETE or UPDATE no longer "
+        "follows from it"
     ]
 
 

@@ -63,7 +63,7 @@ def test_what_is_written() -> None:
         "UNION ALL SELECT a.k, b.v FROM (SELECT * FROM a WHERE pmod(hash(p), 2) = 1) a "
         "JOIN (SELECT * FROM b WHERE pmod(hash(p), 2) = 1) b ON a.p = b.p"
     )
-    assert notes[-1] == "written by 2 groups of a and b"
+    assert notes[-1] == "written by 2 groups of `a` and `b`"
     assert "USING iceberg PARTITIONED BY (p)" in notes[0]
 
 
@@ -118,11 +118,11 @@ def test_predicates_beside_groups_come_out_with_them() -> None:
         ),
         ("SELECT 1 FROM a JOIN texts t ON a.p = t.p", 2, "are int and string"),
         ("SELECT 1 FROM ice x JOIN ice y ON x.p = y.p", 2, "no join is on the partition columns"),
-        ("SELECT default.a.k FROM default.a JOIN b USING (p)", 2, "give it an alias"),
-        ("SELECT default.a.k FROM a JOIN b USING (p)", 2, "give it an alias"),
-        ("SELECT spark_catalog.default.a.k FROM a JOIN b USING (p)", 2, "give it an alias"),
-        ("SELECT `default` . `B` .* FROM a JOIN b USING (p)", 2, "give it an alias"),
-        ("SELECT a.k FROM a JOIN b ON default/**/.a.p = b.p", 2, "give it an alias"),
+        ("SELECT default.a.k FROM default.a JOIN b USING (p)", 2, "` an alias"),
+        ("SELECT default.a.k FROM a JOIN b USING (p)", 2, "` an alias"),
+        ("SELECT spark_catalog.default.a.k FROM a JOIN b USING (p)", 2, "` an alias"),
+        ("SELECT `default` . `B` .* FROM a JOIN b USING (p)", 2, "` an alias"),
+        ("SELECT a.k FROM a JOIN b ON default/**/.a.p = b.p", 2, "` an alias"),
         ("SELECT a.k FROM a JOIN spark_catalog.default.b ON a.p = default.b.p", 2, "an alias"),
         ("SELECT a.k + ? FROM a JOIN b USING (p)", 2, "positional parameter"),
         (
@@ -142,9 +142,9 @@ def test_what_is_refused(text: str, groups: int | None, said: str) -> None:
 
 def test_as_many_groups_as_make_a_side_small() -> None:
     _, notes = _done("SELECT 1 FROM large x LEFT JOIN medium y ON x.p = y.p", None)
-    assert notes[-1] == "written by 2 groups of large and medium"
+    assert notes[-1] == "written by 2 groups of `large` and `medium`"
     _, notes = _done("SELECT 1 FROM large x JOIN small y USING (p) JOIN medium z USING (p)", None)
-    assert notes[-1] == "written by 2 groups of large and small and medium"
+    assert notes[-1] == "written by 2 groups of `large` and `small` and `medium`"
     _, notes = _done("SELECT 1 FROM large x JOIN medium y USING (p) JOIN wide z USING (p)", None)
     assert "more than 4 are not known" in notes[-1]
     _, notes = _done("SELECT 1 FROM large x JOIN small y USING (p) JOIN wide z ON y.p = z.p", None)

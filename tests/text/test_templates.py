@@ -279,7 +279,10 @@ LONG = ", ".join(["ref(1)"] * 20)
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("CREATE VIEW {{ f(1) }} AS SELECT 1", "{{ f(1) }} stands in a definition: left alone"),
+        (
+            "CREATE VIEW {{ f(1) }} AS SELECT 1",
+            "`{{ f(1) }}` stands where the statement says what it defines",
+        ),
         ("maybe a statement with {x}", "no statement begins with 'maybe'"),
         (
             "{{ f(1) }}",

@@ -391,14 +391,14 @@ BY_KIND = "SELECT f.a FROM {} f JOIN kinds k ON f.p = k.{} WHERE k.x = 1"
 @pytest.mark.parametrize(
     ("sql", "why"),
     [
-        (QUERY.replace("d.x = 1", "d.day > current_date()"), "current_date gives other keys"),
-        (QUERY.replace("d.x = 1", "d.day > current_date"), "current_date gives other keys"),
-        (QUERY.replace("d.x = 1", "d.day > DATE 'today'"), "today gives other keys"),
-        ("SELECT f.a FROM f JOIN kinds d ON f.p = d.x WHERE d.at > '2024-01-01'", "at may give"),
-        ("SELECT f.a FROM f JOIN kinds d ON f.p = year(d.at) WHERE d.x = 1", "at may give other"),
-        (QUERY.replace("d.x = 1", "date_trunc('month', d.day) = d.day"), "date_trunc may give"),
-        (QUERY.replace("d.x = 1", "d.day > CAST('2024-01-01' AS TIMESTAMP)"), "timestamp may"),
-        (QUERY.replace(" d ", " timed AS d "), "at may give other keys in another session's"),
+        (QUERY.replace("d.x = 1", "d.day > current_date()"), "`current_date` gives other keys"),
+        (QUERY.replace("d.x = 1", "d.day > current_date"), "`current_date` gives other keys"),
+        (QUERY.replace("d.x = 1", "d.day > DATE 'today'"), "`today` gives other keys"),
+        ("SELECT f.a FROM f JOIN kinds d ON f.p = d.x WHERE d.at > '2024-01-01'", "`at` may give"),
+        ("SELECT f.a FROM f JOIN kinds d ON f.p = year(d.at) WHERE d.x = 1", "`at` may give other"),
+        (QUERY.replace("d.x = 1", "date_trunc('month', d.day) = d.day"), "`date_trunc` may give"),
+        (QUERY.replace("d.x = 1", "d.day > CAST('2024-01-01' AS TIMESTAMP)"), "`timestamp` may"),
+        (QUERY.replace(" d ", " timed AS d "), "`at` may give other keys in another session's"),
         (QUERY.replace("d.x = 1", "d.x = :x"), "a template or a parameter"),
         (QUERY.replace("d.x = 1", "d.x = ${x}"), "a template or a parameter"),
         (QUERY.replace("d.x = 1", "d.x = {{ var('x') }}"), "a template or a parameter"),
@@ -406,20 +406,20 @@ BY_KIND = "SELECT f.a FROM {} f JOIN kinds k ON f.p = k.{} WHERE k.x = 1"
         (QUERY.replace("d.x = 1", "d.label = '%(x)s'"), "a template or a parameter"),
         (QUERY.replace("d.x = 1", "d.label = '50%%'"), "a template or a parameter"),
         (QUERY.replace("d.x = 1", "d.label = 'a\nb'"), "a line break"),
-        (QUERY.replace(" d ", " recent AS d "), "current_date gives other keys"),
-        (f"WITH d AS (SELECT k, x FROM old) {QUERY}", "d is a CTE"),
+        (QUERY.replace(" d ", " recent AS d "), "`current_date` gives other keys"),
+        (f"WITH d AS (SELECT k, x FROM old) {QUERY}", "names the CTE `d`"),
         (
             "WITH c AS (SELECT x FROM kinds) "
             + QUERY.replace("d.x = 1", "d.x IN (SELECT c.x FROM c)"),
-            "c is a CTE",
+            "names the CTE `c`",
         ),
-        (f"INSERT INTO d VALUES (1); {QUERY}", "the text itself changes d"),
-        (f"DELETE FROM `odd-one`; {QUERY.replace(' d ', ' `odd-one` AS d ')}", "changes odd-one"),
-        (f"CALL compact('db.d'); {QUERY}", "the text itself changes d"),
-        (f"{QUERY}; TRUNCATE TABLE D", "the text itself changes d"),
-        (f"MERGE INTO d USING s ON d.k = s.k WHEN MATCHED THEN DELETE; {QUERY}", "changes d"),
-        (f"INSERT OVERWRITE d {QUERY.replace('f.a', 'f.a, 1')}", "the text itself changes d"),
-        (f"DELETE FROM d; {QUERY.replace(' d ', ' old AS d ')}", "the text itself changes d"),
+        (f"INSERT INTO d VALUES (1); {QUERY}", "the text itself changes `d`"),
+        (f"DELETE FROM `odd-one`; {QUERY.replace(' d ', ' `odd-one` AS d ')}", "changes `odd-one`"),
+        (f"CALL compact('db.d'); {QUERY}", "the text itself changes `d`"),
+        (f"{QUERY}; TRUNCATE TABLE D", "the text itself changes `d`"),
+        (f"MERGE INTO d USING s ON d.k = s.k WHEN MATCHED THEN DELETE; {QUERY}", "changes `d`"),
+        (f"INSERT OVERWRITE d {QUERY.replace('f.a', 'f.a, 1')}", "the text itself changes `d`"),
+        (f"DELETE FROM d; {QUERY.replace(' d ', ' old AS d ')}", "the text itself changes `d`"),
         (f"USE {{{{ schema }}}}; {QUERY}", ""),
         (BY_KIND.format("by_char", "code"), "literals of type char(3)"),
         (BY_KIND.format("by_money", "cents"), "may compare otherwise"),
@@ -461,7 +461,7 @@ def test_a_table_whose_columns_are_not_all_known(catalog: Catalog) -> None:
     assert isinstance(table, Table)
     partial = catalog.with_relation(replace(table, complete=False))
     assert rewrite(QUERY, partial).changed
-    assert "the columns of d are not all known" in reason(values(QUERY, partial))
+    assert "not all columns of `d` are known" in reason(values(QUERY, partial))
 
 
 def test_keys_that_are_not_what_the_catalog_says(catalog: Catalog) -> None:
@@ -483,7 +483,10 @@ def test_a_refusal_and_a_failure(catalog: Catalog) -> None:
         raise ResolveError("nobody answers")
 
     written = values(QUERY, catalog).sql
-    assert reason(values(written, catalog, refuses)) == "no literals of d: there are too many"
+    assert (
+        reason(values(written, catalog, refuses))
+        == "no literals of the keys of `d`: there are too many"
+    )
     assert values(written, catalog, refuses).sql == QUERY
     # What cannot be asked says nothing of the query: the statement is left as it was.
     result = values(f"{written};\nSELECT 1", catalog, fails)

@@ -56,7 +56,7 @@ def judge_selective(proposal: Proposal) -> Judgement:
 
 
 _NOT_FOLLOWED = (
-    f"; over {MOST_SHARED} conditions from the readers of the CTE around it are not followed"
+    f"; the CTE around it is read with over {MOST_SHARED} conditions, which were not looked at"
 )
 
 

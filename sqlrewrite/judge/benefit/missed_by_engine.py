@@ -72,7 +72,7 @@ def engine_alone(proposal: Proposal) -> EngineAlone:
     elif pair.derived is not None or pair.filtered:
         why = f"it does not know what `{pair.pruned}` is computed from"
     elif pair.first:
-        why = "it does not prune by ranks"
+        why = "it does not prune by the ranks of a window"
     else:
         return by_join(proposal)
     return EngineAlone(engine, PrunesAlone.MISSES, why)

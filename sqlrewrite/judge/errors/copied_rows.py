@@ -69,7 +69,7 @@ def _raising_for_rows(proposal: Proposal, relation: int, column: str) -> _Raisin
 def _computed_in(
     proposal: Proposal, same: frozenset[ColumnId]
 ) -> list[tuple[Placed, ra.ColumnRef, list[ra.ColumnRef], ra.Expression]]:
-    """The expressions that are compared with one of some columns, and where."""
+    """All that ``_computed`` yields for some columns, each with the place of the equality."""
     on = conditions_on(proposal.plan)
     return [
         (placed, *computed)

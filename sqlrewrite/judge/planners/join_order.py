@@ -31,7 +31,11 @@ def unlisted_join(engine: Engine, pair: Pair) -> str | None:
     """Why the engine prunes by no join of this kind; None if its table lists the kind."""
     if engine.enabled and f"{pair.edge.kind} {pair.side}" in engine.native_joins:
         return None
-    return f"it does not prune by a join of this kind ({pair.edge.kind}, the fact {pair.side})"
+    if pair.side in ("outside", "inside"):
+        where = f"{pair.edge.kind.upper()} with the fact {pair.side} the subquery"
+    else:
+        where = f"{pair.edge.kind.upper()} JOIN with the fact on its {pair.side}"
+    return f"it does not prune by {where}"
 
 
 def restricted_further(proposal: Proposal) -> str | None:

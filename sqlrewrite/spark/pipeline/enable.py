@@ -274,7 +274,7 @@ class Enabled(AbstractContextManager["Enabled"]):
         parsed = self._in_time(lambda: _parsed(whole.text, options.limits))
         why = parsed.why or state.obstacle
         if full is None or parameters is None or (parameters and MARKER in text):
-            why = why or "a parameter has a value that no literal means for sure"
+            why = why or "the value of a parameter cannot be written as a literal for certain"
         if why:
             self._events.left(text, why)
             return _Decided(None, parsed.effect, epoch)

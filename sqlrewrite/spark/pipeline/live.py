@@ -220,7 +220,8 @@ class LiveCatalog:
         return _without_stale_views(warehouse, described), until
 
     def _with(self, warehouse: Warehouse, place: Name, answer: KnownName) -> Warehouse:
-        """The warehouse with one more name, or with nothing known about it."""
+        """The warehouse with the relation of one more name, or without any knowledge of that
+        name."""
         if answer.relation is None or place in warehouse.forgotten:
             gone = self._catalog is None or answer.temporary
             return warehouse.without(place) if gone else warehouse

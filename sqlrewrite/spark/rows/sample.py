@@ -150,7 +150,7 @@ def _facts(pair: QueryPair, catalog: Warehouse) -> dict[Table, str]:
             if any(field.transform != "identity" for field in table.partitioned_by):
                 facts[table] = "it is partitioned by a transform of a column"
             if (table, False) in named:
-                facts[table] = "the query reads a version or the files of it, or names db.t.column"
+                facts[table] = "the query reads a version or the files of it, or writes db.t.column"
     return facts
 
 

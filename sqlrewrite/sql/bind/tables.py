@@ -88,7 +88,7 @@ class TableBinder:
         if isinstance(relation, Table):
             if columns:
                 why = (
-                    f"{alias}(…) renames the columns of {'.'.join(parts)}: rename them in a "
+                    f"`{alias}(…)` renames the columns of `{'.'.join(parts)}`: rename them in a "
                     f"derived table, (SELECT … AS {columns[0]} …) AS {alias}"
                 )
                 return ra.Opaque(number, alias, why, span, columns, unread=True, renamed=relation)
@@ -101,7 +101,8 @@ class TableBinder:
             return ra.Opaque(number, alias, TEMPORAL, span, columns, streaming=True)
         if isinstance(relation, View):
             return self._view(number, node, relation, parts, span)
-        return ra.Opaque(number, alias, f"{'.'.join(parts)} is not in the catalog", span, columns)
+        why = f"`{'.'.join(parts)}` is not in the catalog"
+        return ra.Opaque(number, alias, why, span, columns)
 
     def _stream(
         self, number: int, parts: Name, alias: str, span: Span | None, columns: Name | None
@@ -118,9 +119,9 @@ class TableBinder:
         alias, columns = alias_of(node), alias_columns(node)
         tree, names = _view_tree(view.query)
         if tree is None or view.name in self._views or len(self._views) > _MAX_VIEW_DEPTH:
-            why = f"the view {'.'.join(parts)} is not understood"
+            why = f"the view `{'.'.join(parts)}` is not understood"
             if not view.query:
-                why = f"the query of the view {'.'.join(parts)} is not known: {_RENDERED}"
+                why = f"the query of the view `{'.'.join(parts)}` is not known: {_RENDERED}"
             return ra.Opaque(number, alias, why, span, unread=True)
         before = self.catalog, self.text, self.in_view, self._views, self.possible_names
         self.catalog = self.catalog.within(view)

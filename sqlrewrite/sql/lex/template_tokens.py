@@ -55,6 +55,8 @@ _OPERAND_ENDS = _NAMES | token_types("number string r_paren r_bracket null true 
 _OPERAND_BEGINS = (_OPERAND_ENDS | {TokenType.L_PAREN}) - {TokenType.R_PAREN, TokenType.R_BRACKET}
 _NO_OPERANDS = frozenset({"of", "directory", "location"})
 _NO_VALUE = "stands where no value can: it may be any operator, condition or clause"
+_NOT_APART = "may be part of a string, a comment or a longer word"
+_OF_A_NAME = "is part of a name, and its value is not known"
 
 # Nodes whose children are operands; and nodes that hold a whole condition.
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Like, exp.ILike, exp.Between)
@@ -127,9 +129,7 @@ def with_templates(
         else:
             joined += tiled(token, pieces)
     # The lexer sees these inside a string or comment, where the mask saw code.
-    obstacles += [
-        _obstacle(unread, "cannot be told from the text around") for unread in templates.values()
-    ]
+    obstacles += [_obstacle(unread, _NOT_APART) for unread in templates.values()]
     return joined, obstacles
 
 
@@ -164,7 +164,7 @@ def _identifier(token: Token, name: str) -> Token:
 
 
 def _obstacle(template: Template, why: str) -> Obstacle:
-    return Obstacle(template.start, template.end, f"{on_one_line(template.text)} {why}")
+    return Obstacle(template.start, template.end, f"`{on_one_line(template.text)}` {why}")
 
 
 def _lead(found: Sequence[Token]) -> TokenType | None:
@@ -185,7 +185,7 @@ def _pieces(
     """The types and texts of the tokens for a template, or why it has none; ``lead`` is the type of
     the token before it, or before the name that it is a part of."""
     if token.token_type not in _NAMES or token.end != template.end - 1:
-        return "cannot be told from the text around"
+        return _NOT_APART
     behind_dot = text[template.start - 1 : template.start] == "."
     dotted = behind_dot or text[template.end : template.end + 1] == "."
     is_named = dotted or lead in _BEFORE_NAME or lead in _BEFORE_MADE
@@ -195,7 +195,7 @@ def _pieces(
     match template.kind:
         case TemplateKind.REFERENCE:
             if behind_dot:
-                return "is a part of a name that is not known"
+                return _OF_A_NAME
             relation = refer(template.reference)
             # An unknown relation if it is in no manifest, and not the only table of that name in
             # the catalog.
@@ -214,17 +214,17 @@ def _pieces(
         case TemplateKind.VALUE:
             shown = SetValue.CONSTANT if dotted else _worst_kind(set_values(template.text, refer))
             if shown is SetValue.ANY_TEXT:
-                return "is set in this text to what may be more than one operand"
+                return "is set in this text to what may be more than one operand, such as `a OR b`"
             if shown is SetValue.CONSTANT:
                 return [(TokenType.COLON, ":"), (TokenType.VAR, template.text)]
             return _unknown_call(template)
         case TemplateKind.OTHER if is_named and is_name(template.text):
             return [(TokenType.IDENTIFIER, template.text)]
         case TemplateKind.PART:
-            return "cannot be told from the text around"
+            return _NOT_APART
         case TemplateKind.THIS | TemplateKind.NOTHING | TemplateKind.OTHER:
             if dotted:
-                return "is a part of a name that is not known"
+                return _OF_A_NAME
             if text[template.end : template.end + 1] == "(":  # the arguments follow in the text
                 return [(TokenType.VAR, template.text)]
             return _unknown_call(template)
@@ -294,7 +294,7 @@ def misplaced_template(templates: Sequence[Template], tokens: Sequence[Token]) -
         )
         in_place = in_place or (token.token_type in _NAMES and not has_template(token.text))
         if misplaced is not None and not in_place and not (makes and token.text.endswith(_MADE)):
-            return _obstacle(misplaced, "stands in a definition")
+            return _obstacle(misplaced, "stands where the statement says what it defines")
     return None
 
 

@@ -305,7 +305,7 @@ def _unreadable(text: str, part: Sequence[Lexeme], at: int) -> UnreadableText:
         return UnreadableText(start, _TIME_TRAVEL)
     what = {LexemeKind.HINT: "the beginning of a hint", LexemeKind.CODE: "code in dollar signs"}
     called = what.get(LexemeKind(kind), "an operator")
-    return UnreadableText(start, f"Spark reads {shown} as {called}, the parser does not")
+    return UnreadableText(start, f"Spark reads `{shown}` as {called}, and the parser does not")
 
 
 _WORD, _HINT = re.compile(r"\w+", re.ASCII), re.compile(r"/\*\+.*", re.DOTALL)

@@ -278,7 +278,7 @@ def _statement(
             template_tokens.misplaced_template(templates, tokens) if parses else None
         )
         if obstacle is not None:
-            message = f"template text: {obstacle.message}: left alone"
+            message = f"left alone: {obstacle.message}"
             failure = Failure(obstacle.start, message, True)
     if failure is None and unread is not None and (ours or unread.endless):
         failure = Failure(unread.offset, unread.why, not unread.endless)
@@ -348,7 +348,7 @@ def _excused(failure: Failure | None, templates: Sequence[Template]) -> Failure 
     SQL that they render to may be right."""
     if failure is None or failure.parsed or not templates:
         return failure
-    return replace(failure, message=f"template text: {failure.message}: left alone", parsed=True)
+    return replace(failure, message=f"left alone for its templates: {failure.message}", parsed=True)
 
 
 def _parse_failure(error: ParseError, text: str, tokens: Sequence[Token]) -> Failure:

@@ -119,7 +119,7 @@ def _disagreement(statement: Statement, masked: Masked, name: str) -> str | None
     try:
         trees = sqlglot.parse(original, read=written_in.reader)
     except (SqlglotError, RecursionError) as error:
-        return f"sqlglot does not read it as {name}'s SQL: {str(error).split(chr(10), 1)[0]}"
+        return f"sqlglot cannot read it as {name}'s SQL: {str(error).split(chr(10), 1)[0]}"
     if len(trees) != 1 or trees[0] is None:
         return f"sqlglot does not read it as one statement of {name}'s"
     if _merges_under_a_star(statement.tree):
@@ -135,7 +135,7 @@ def _disagreement(statement: Statement, masked: Masked, name: str) -> str | None
         word = text[at:].split(None, 1)[0]
         if at in theirs or not word.lower().startswith(_NO_PARENTHESES):
             shown = written_in.from_spark(word)
-            return f"{shown!r} stands elsewhere to {name} than to Spark's grammar"
+            return f"{name} may read {shown!r} as another part of the statement than Spark would"
     return None
 
 

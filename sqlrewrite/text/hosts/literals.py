@@ -87,7 +87,7 @@ def _added(source: Embedded) -> str:
     """The name of a variable between literals. Raises Unmapped for another expression."""
     match = _ADDED.fullmatch(source.text)
     if match is None:
-        raise Unmapped(f"{' '.join(source.text.split())[:60]} is not a variable")
+        raise Unmapped(f"`{' '.join(source.text.split())[:60]}` is not a variable")
     return match["name"] or match["inner"]
 
 
@@ -100,7 +100,7 @@ def _literals(
         opens = _OPENS.match(source.text, at)
         close = _end(source.text, opens.end(), opens["quote"]) if opens is not None else -1
         if opens is None or close < 0:
-            raise Unmapped("it is not one literal")
+            raise Unmapped("it is not a string literal")
         quote, prefix = opens["quote"], (opens["prefix"] or "").lower()
         inner = source.cut(opens.end(), close - len(quote))
         raw, own = "r" in prefix, "f" if "f" in prefix else filled
@@ -125,7 +125,7 @@ def _unescaped(inner: Embedded, raw: bool, outer: tuple[Escape, ...], *, braces:
     for match in (_RAW_PIECE if raw else _PIECE).finditer(inner.text):
         value = _value(match)
         if braces and match.lastgroup != "char" and ("{" in value or "}" in value):
-            raise Unmapped(f"{match.group()} stands for a brace")
+            raise Unmapped(f"the escape `{match.group()}` stands for a brace")
         if value:
             pieces.append(value)
             indexes.append(match.start())
@@ -150,7 +150,7 @@ def _value(match: re.Match[str]) -> str:
             try:
                 return unicodedata.lookup(written)
             except KeyError:
-                raise Unmapped(f"{match.group()} names no character") from None
+                raise Unmapped(f"the escape `{match.group()}` names no character") from None
     return chr(int(written, 16))
 
 
@@ -174,7 +174,7 @@ def _with_holes(
         texts.append(value.read_as("".join(piece for piece, _, _ in pieces), indexes, outer))
     skeleton = "".join("\0" if hole else piece for pieces in split for piece, _, hole in pieces)
     if holes and re.search(r"\$[{\0]", skeleton):
-        raise Unmapped("a variable of Spark's stands beside the holes of Python")
+        raise Unmapped("it has both Spark's variables, as `${x}`, and values that Python fills in")
     return joined(texts), skeleton
 
 
@@ -194,7 +194,7 @@ def _pieces(value: Embedded, filled: str, holes: dict[str, str]) -> Iterator[tup
         body = match["body"]
         hole = _BODIES[filled].fullmatch(body) if body is not None else None
         if hole is None:
-            raise Unmapped(f"{written} is not a variable")
+            raise Unmapped(f"`{written}` is not a variable")
         if hole["name"]:
             yield _shown(written, hole["name"], holes), match.start(), True
         else:
@@ -239,7 +239,7 @@ def _in_raw_literal(quote: str, line_end: str, text: str) -> str:
     except (SyntaxError, ValueError):
         same = False
     if not same:
-        raise Unwritable(f"a raw literal between {quote} cannot hold it")
+        raise Unwritable(f"a raw literal between {quote} cannot hold its quotes")
     return plain.replace("\n", line_end)
 
 
@@ -270,4 +270,4 @@ def _write_spliced(opens: str, quote: str, variables: Mapping[str, str], text: s
 
 def _outside(_: str) -> str:
     """Raises Unwritable: a variable beside literals has no text to insert into."""
-    raise Unwritable("there is no literal to insert it into")
+    raise Unwritable("a variable stands there, and no string literal")

@@ -170,11 +170,11 @@ def _argument(call: ast.Call, names: Callable[[], Names]) -> tuple[ast.expr, str
         case ast.BinOp(left=inner, op=ast.Mod()) if not filled:
             node, filled = _meant(inner, names), "%"
     if isinstance(node, ast.Name):
-        raise Unmapped(f"{node.id} is not a text that is written once, and used here alone")
+        raise Unmapped(f"`{node.id}` is not a text that is assigned once, and used only here")
     if node is None or not _is_text(next(_operands(node))):
-        raise Unmapped("it is no literal that stands here alone")
+        raise Unmapped("it is no string literal, nor a variable that has one")
     if filled and not isinstance(node, ast.Constant):
-        raise Unmapped("it is filled more than once")
+        raise Unmapped("values are filled into it twice, as by an f-string and `format`")
     return node, filled
 
 
@@ -207,7 +207,7 @@ def _sql(node: ast.expr, text: Embedded, filled: str, places: _Places) -> Embedd
     written = [Operand(source, _is_text(of)) for source, of in zip(sources, operands, strict=True)]
     read = sql_of(written, "", places.line_end)
     if read[1] != "".join(map(_value, operands)):
-        raise Unmapped("Python reads it otherwise")
+        raise Unmapped("Python reads its literals in another way")
     return sql_of(written, filled, places.line_end)[0] if filled else read[0]
 
 
