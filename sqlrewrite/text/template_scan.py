@@ -47,8 +47,6 @@ _TAG = re.compile(r"\{%[-+]?\s*(\w+)")
 _COMMENTS = ("--", "/*")
 _MAY_BE_TEXT = frozenset("$&")
 """Signs that are common in comments: ``$x`` there is a variable only if the code has one too."""
-_MAY_BE_NOTES = frozenset({"{", "${"})
-"""The same of line comments, if neither the code nor a string has one."""
 _OPERAND = re.compile(r"(?:[=<>]|\bbetween)\s*\Z", re.IGNORECASE)
 _RENDERED_ONCE = frozenset({"snapshot", "endsnapshot", "test", "endtest"})
 """Tags around a query that dbt runs by itself."""
@@ -92,7 +90,6 @@ class TemplateScan:
         self.one_line: set[str] = set()
         self.strings: list[str] = []
         self.unsure: list[Obstacle] = []
-        self.unsure_notes: set[int] = set()
 
     def run(self) -> Masked:
         """The masked text."""
@@ -122,8 +119,7 @@ class TemplateScan:
         for tag, start in self.open:
             self._refuse(start, len(text), _BLOCK.format(tag))
         for value in self.unsure:
-            note = value.start in self.unsure_notes
-            if self._is_unsure(text[value.start : value.end], note=note):
+            if self._is_unsure(text[value.start : value.end]):
                 self.obstacles.append(value)
         pieces = "".join([*self.pieces, text[self.masked_until :]])
         obstacles = sorted(self.obstacles, key=lambda obstacle: obstacle.start)
@@ -313,17 +309,14 @@ class TemplateScan:
             if macro or self._within(start, context):
                 why = f"{shown} may end the comment around it: it may render to several lines"
                 self.unsure.append(Obstacle(start, end, why))
-                self.unsure_notes.update((start,) if context == "--" else ())
         if several or "*/" in unit or "/*" in unit:
             self._blank(start, end, context)
 
-    def _is_unsure(self, unit: str, *, note: bool) -> bool:
-        """Whether a template in a comment, a ``note`` in a line comment, may render to several
-        lines. It does not if it also occurs in a string or name, or is compared."""
+    def _is_unsure(self, unit: str) -> bool:
+        """Whether a template in a comment may render to several lines. It does not if it also
+        occurs in a string or name, or is compared."""
         sign = _sign(unit)
         one_line = unit in self.one_line or unit in self._in_strings
-        if note and sign in _MAY_BE_NOTES:
-            return not one_line and sign in self.signs | {_sign(each) for each in self._in_strings}
         return not one_line and (sign not in _MAY_BE_TEXT or sign in self.signs)
 
     @cached_property
@@ -456,5 +449,5 @@ def _touches(beside: str, allowed: frozenset[str]) -> bool:
 
 
 def _sign(unit: str) -> str:
-    """The opening sign of a variable or expression."""
-    return unit[:2] if unit.startswith(("${", "{{")) else unit[0]
+    """The opening sign of a variable."""
+    return "${" if unit.startswith("${") else unit[0]
