@@ -83,7 +83,7 @@ def _computed(advice: Advice) -> str:
     derivation = advice.derivation
     source = ", ".join(f"`{name}`" for name in derivation.sources)
     return (
-        f"; it filters {source}, of which `{derivation.column}` is computed ({derivation.origin})"
+        f"; it filters {source}, from which `{derivation.column}` is computed ({derivation.origin})"
     )
 
 

@@ -45,7 +45,9 @@ def unbounded(tmp_path: Path, where: str, *values: str) -> Finding:
 def test_advice(tmp_path: Path, where: str, predicate: str) -> None:
     finding = unbounded(tmp_path, where, MONTH)
     place = f"{tmp_path}/load.sql:1"
-    assert f"filters `order_date`, of which `order_month` is computed ({place})" in finding.message
+    assert (
+        f"filters `order_date`, from which `order_month` is computed ({place})" in finding.message
+    )
     assert f"add `{predicate}`, or declare " in finding.help
     assert "`order_month = \"trunc(order_date, 'MM')\"`" in finding.help
     assert '`[tool.dpp-rewrite.derived."default.orders"]`' in finding.help
@@ -117,7 +119,7 @@ def test_a_model_of_dbt_writes_its_table(
     files = [str(path) for path in (tmp_path / "models").glob("*.sql")]
     sql = "SELECT id FROM {{ ref('orders') }} WHERE order_date >= DATE '2024-05-03'"
     (finding,), _ = lint(sql, catalog, proposals=Proposals(files, catalog))
-    place = f"of which `order_month` is computed ({tmp_path}/models/orders.sql:2)"
+    place = f"from which `order_month` is computed ({tmp_path}/models/orders.sql:2)"
     assert (place in finding.message) is proposed
     assert ("add `order_month >= trunc(DATE '2024-05-03', 'MM')`" in finding.help) is proposed
 

@@ -36,7 +36,7 @@ def why_unreadable(statement: Statement, text: str, double_quoted: bool | None) 
         beside = before is not None and before.token_type in _STRINGS
         if beside and token.token_type in _STRINGS and (quoted or is_double_quoted(text, before)):
             shown = text[token.start : token.end + 1]
-            why = f"{_short(shown)} belongs to the string before it or, {_SET}, is its alias"
+            why = f"{_short(shown)} is part of the string before it or, {_SET}, an alias of it"
             return Failure(token.start, f"{why}: {_SAY_WHICH}", True)
         before = token
     return None
