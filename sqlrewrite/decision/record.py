@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from sqlrewrite.copies import replace
 from sqlrewrite.decision.statement_decision import StatementDecision
 from sqlrewrite.find.pairs import Pair
 from sqlrewrite.find.reading import guarded
@@ -47,7 +48,9 @@ def plan_diff(result: StatementDecision, place: Locate) -> PlanDiff | None:
         return None
     line, _ = place(result.reading.statement.start)
     index = result.reading.statement.index
-    return PlanDiff(index, line, draw=partial(_drawn, result.plan, filters))
+    # Without all that was asked of the plan: a result that is kept would keep that, too.
+    plan = replace(result.plan, memo={})
+    return PlanDiff(index, line, draw=partial(_drawn, plan, filters))
 
 
 def _shown(predicate: str) -> str:
