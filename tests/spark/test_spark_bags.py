@@ -97,12 +97,18 @@ SAME_ON_SPARK_4: dict[str, tuple[str, str]] = {
 }
 
 
+def _session(spark: SparkSession) -> SparkSession:
+    own = spark.newSession()
+    own.conf.set("spark.sql.session.timeZone", "Europe/Berlin")
+    own.conf.set("spark.sql.geospatial.enabled", "true")  # off by default in 4.1
+    return own
+
+
 def _told_apart(spark: SparkSession, cases: Mapping[str, tuple[str, str]]) -> set[str]:
     """The names of the pairs of which the comparison sees that they differ."""
     from pyspark.sql import functions as f
 
-    own = spark.newSession()
-    own.conf.set("spark.sql.session.timeZone", "Europe/Berlin")
+    own = _session(spark)
     # As literals of one query 0.0 and -0.0 would be one expression to Spark, computed once.
     names = ", ".join(f"a{at}, b{at}" for at in range(len(cases)))
     values = ", ".join(f"{one}, {other}" for one, other in cases.values())
@@ -142,7 +148,8 @@ def test_values(
 ) -> None:
     assert _told_apart(spark, different | same) == set(different)
     values = {number: value for number, (value, _) in enumerate((different | same).values())}
-    frame = spark.sql(f"SELECT {', '.join(f'{value} AS v{at}' for at, value in values.items())}")
+    columns = ", ".join(f"{value} AS v{at}" for at, value in values.items())
+    frame = _session(spark).sql(f"SELECT {columns}")
     assert compare(frame, frame).same  # all of it can be grouped by, too
 
 
