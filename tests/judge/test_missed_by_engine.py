@@ -12,7 +12,9 @@ import pytest
 from sqlrewrite import Candidate, Catalog, ConfigError, rewrite
 from sqlrewrite.copies import replace
 from sqlrewrite.document import read
+from sqlrewrite.judge.benefit import already_pruned
 from sqlrewrite.judge.planners import build_side, flink, join_order
+from sqlrewrite.plan.algebra import Derived, SetOperation
 from sqlrewrite.rulebook import rules_folder
 from sqlrewrite.text.limits import Limits
 from sqlrewrite.warehouse import Table
@@ -267,10 +269,11 @@ def test_another_word_is_refused(catalog: Catalog) -> None:
         rewrite("SELECT 1", catalog, when="mised")
 
 
-def test_a_kind_of_node_that_a_planner_has_not_met_is_in_the_way() -> None:
-    class Unseen:
-        pass
+class Unseen:
+    """A kind of node that nothing knows."""
 
+
+def test_a_kind_of_node_that_a_planner_has_not_met_is_in_the_way() -> None:
     reading = read("SELECT s.id FROM sales s", Catalog.from_ddl(DDL), Limits()).statements[0]
     assert reading.bound is not None
     query = reading.bound.plan.query
@@ -281,3 +284,16 @@ def test_a_kind_of_node_that_a_planner_has_not_met_is_in_the_way() -> None:
     assert build_side.windowed(unseen)
     assert join_order.only_unions(query)
     assert not join_order.only_unions(unseen)
+
+
+def test_a_branch_below_a_kind_of_node_that_is_not_known_may_be_on_the_right() -> None:
+    text = "SELECT q.id FROM (SELECT s.id FROM sales s UNION SELECT r.id FROM returns r) q"
+    reading = read(text, Catalog.from_ddl(DDL), Limits()).statements[0]
+    assert reading.bound is not None
+    plan = reading.bound.plan
+    (derived,) = (one for one in plan.relations.values() if isinstance(one, Derived))
+    assert not already_pruned._right_of_joins(plan)
+    for node in (Unseen(), SetOperation(Unseen(), derived.query.node, "union")):  # type: ignore[arg-type]
+        unseen = replace(derived, query=replace(derived.query, node=node))
+        changed = replace(plan, relations={**plan.relations, derived.relation: unseen}, memo={})
+        assert already_pruned._right_of_joins(changed) == {*derived.query.top}

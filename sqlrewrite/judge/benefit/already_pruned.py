@@ -206,8 +206,9 @@ def carries_constants(proposal: Proposal) -> bool:
 
 @remembered
 def _right_of_joins(plan: ra.Plan) -> frozenset[int]:
-    """The blocks on the right of an INTERSECT or EXCEPT without ALL, with all that is read there:
-    Spark makes a join of it, and pushes conditions above it down to its left side alone."""
+    """The blocks that are, or may be, on the right of an INTERSECT or EXCEPT without ALL, with all
+    that is read there: Spark makes a join of it, and pushes conditions above it down to its left
+    side alone."""
     right: set[int] = set()
     for relation in plan.relations.values():
         if not isinstance(relation, ra.Derived | ra.CteReference):
@@ -221,10 +222,12 @@ def _right_of_joins(plan: ra.Plan) -> frozenset[int]:
                     nodes += [(one, beside), (other, beside or (kind != "union" and not every))]
                 case ra.Limit(child=child) | ra.Aggregate(child=child):
                     nodes.append((child, beside))
-                case ra.Project(block=block) if beside:
-                    right.add(block)
+                case ra.Project(block=block):
+                    right |= {block} if beside else set()
+                case ra.Unreadable():
+                    pass  # nothing is known of it, and nothing concluded
                 case _:
-                    pass  # no SELECT on the right
+                    right |= {*relation.query.top}
     blocks = [*right]
     while blocks:
         for relation in relations_of(plan, blocks.pop()):
