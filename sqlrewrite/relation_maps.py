@@ -286,8 +286,8 @@ class Relations(Mapping[Name, R], Generic[R]):
     def _by_words(self) -> PersistentMap[str, PersistentMap[Name, None]]:
         """The names of views by the words of their queries."""
         if self._readers is None:
-            views = (relation for relation in self.values() if relation.query)
-            self._readers = _indexed((word, view.name) for view in views for word in _words(view))
+            relations = self.values()
+            self._readers = _indexed((word, one.name) for one in relations for word in _words(one))
         return self._readers
 
     def _by_namespaces(self) -> PersistentMap[Name, PersistentMap[Name, None]]:
@@ -347,6 +347,7 @@ def _with_words(
 
 
 def _words(relation: NamedRelation) -> set[str]:
+    """The words of a view's query; none for a table."""
     return set(_WORD.findall(relation.query.lower())) if relation.query else set()
 
 
@@ -361,4 +362,5 @@ def _with_namespaces(
 
 
 def _namespaces(name: Name) -> Iterator[Name]:
+    """The schemas that a name is in, but for its catalog."""
     return (name[:end] for end in range(2, len(name)))

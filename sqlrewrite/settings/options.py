@@ -115,7 +115,7 @@ class Options:
 
 
 @contextmanager
-def _told(settings: Settings, name: str) -> Iterator[None]:
+def _with_origin(settings: Settings, name: str) -> Iterator[None]:
     """Adds to a ConfigError the file or variable that the setting is from."""
     try:
         yield
@@ -149,10 +149,10 @@ def make_options(
     if not spark:
         from sqlrewrite.dialects import check_form
 
-        with _told(settings, "dialect"):
+        with _with_origin(settings, "dialect"):
             check_form(settings.dialect, settings.predicate)
     limits = limits or settings.limits
-    with _told(settings, "engine"):
+    with _with_origin(settings, "engine"):
         engine = engine_named(settings.engine)
     return Options(
         engine,
