@@ -25,8 +25,9 @@ from sqlrewrite.sql.interpreter import at_rest
 from sqlrewrite.sql.parse.scripts import pieces
 from sqlrewrite.sql.parse.statements import Statement, lex
 from sqlrewrite.stripping import taken_out
+from sqlrewrite.text.edits import Edit, apply
 from sqlrewrite.text.hosts import host_of
-from sqlrewrite.text.hosts.region import Change, Host, Region, Unwritable, changed
+from sqlrewrite.text.hosts.region import Host, Region, Unwritable
 from sqlrewrite.text.limits import Limits
 from sqlrewrite.text.templates import Refer
 from sqlrewrite.text.variables import in_force
@@ -51,7 +52,7 @@ class RegionResult(Struct, frozen=True, eq=False):
 
     read: ReadRegion
     rewrite: Rewrite
-    changes: tuple[Change, ...]
+    changes: tuple[Edit, ...]
 
     @property
     def region(self) -> Region:
@@ -233,7 +234,7 @@ def as_sql(host: Host, catalog: Warehouse, options: Options) -> Rewrite:
             regions = []
         results = [_rewritten(region, decide(document, options)) for region, document in regions]
     before = [(one.region, one.region.text) for one in results]
-    after = [(one.region, changed(one.region.text, one.changes)) for one in results]
+    after = [(one.region, apply(one.region.text, one.changes)) for one in results]
     merged = _merged([one.rewrite for one in results], ())
     return replace(merged, original=_in_lines(host, before), sql=_in_lines(host, after))
 
@@ -263,7 +264,7 @@ def strip(path: str, host: Host) -> Rewrite:
 
 def _combined(path: str, host: Host, results: Sequence[RegionResult]) -> Rewrite:
     """One result for all regions, and the file with what changes in each of them."""
-    mapped: list[Change] = []
+    mapped: list[Edit] = []
     kept: list[RegionResult] = []
     refused: list[Problem] = [_problem(host, at, why) for at, why in host.unread]
     for one in results:
@@ -274,7 +275,7 @@ def _combined(path: str, host: Host, results: Sequence[RegionResult]) -> Rewrite
             refused.append(_problem(host, start, _UNWRITABLE.format(why)))
             one = _unwritten(one)
         kept.append(one)
-    text = changed(host.text, mapped)
+    text = apply(host.text, mapped)
     if mapped and not _is_as_intended(path, text, host, kept):
         misread = _UNWRITABLE.format("the file would then be read otherwise")
         refused.append(_problem(host, 0, misread))
@@ -293,7 +294,7 @@ def _is_as_intended(path: str, text: str, host: Host, results: Iterable[RegionRe
     again = host_of(path, text)
     expected = [region.text for region in host.regions]
     for one in results:
-        expected[one.read.number] = changed(one.region.text, one.changes)
+        expected[one.read.number] = apply(one.region.text, one.changes)
     return again is not None and [region.text for region in again.regions] == expected
 
 

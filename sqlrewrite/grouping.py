@@ -25,10 +25,9 @@ from sqlrewrite.sql.lex.tokens import comparable
 from sqlrewrite.sql.managed.groups import GROUPS, GroupInsertions, find_groups
 from sqlrewrite.sql.parse.statements import Failure, Statement, lex, statements
 from sqlrewrite.sql.places import NoPlaceError, Places
-from sqlrewrite.text.edits import Edit, cut
+from sqlrewrite.text.edits import Edit, apply, cut
 from sqlrewrite.text.limits import SPARK
 from sqlrewrite.text.markers import group_insertions
-from sqlrewrite.text.source import apply
 from sqlrewrite.warehouse import Warehouse
 from sqlrewrite.write.groups import Cut, by_bounds, by_hash, edits
 

@@ -28,8 +28,7 @@ from sqlrewrite.sql.lex.tokens import comparable
 from sqlrewrite.sql.parse.statements import Failure, Lexed, Statement, lex
 from sqlrewrite.sql.statements.directives import directives
 from sqlrewrite.stripping import foreign
-from sqlrewrite.text.edits import Span, spliced
-from sqlrewrite.text.hosts.region import changed
+from sqlrewrite.text.edits import Edit, Span, apply
 from sqlrewrite.text.limits import SPARK, Limits
 from sqlrewrite.text.markers import MARKER, noted_queries
 from sqlrewrite.warehouse import Warehouse
@@ -165,7 +164,7 @@ def rendered(
     for number in range(len(every)):
         planned = list(changes(decided(now[number].text)))
         outside = not any(_is_within(span, block) for block in blocks(text) for span, _ in planned)
-        new = changed(text, planned) if outside else text
+        new = apply(text, planned) if outside else text
         if new != text and _holds_in_all(now, renderings(new), decided):
             text, now = new, renderings(new)
     if any(_taken_out(decided(rendering.text)) for rendering in now):
@@ -283,7 +282,7 @@ def _result(decision: Decision) -> Rewrite:
     by_statement = {one.reading.statement.index: candidates(document, one) for one in matter}
     return Rewrite(
         original=document.original,
-        sql=spliced(document.original, text.changes(edits)),
+        sql=apply(document.original, text.changes(edits)),
         statements=len(statements),
         candidates=tuple(candidate for listed in by_statement.values() for candidate in listed),
         errors=errors(decision),
@@ -294,11 +293,11 @@ def _result(decision: Decision) -> Rewrite:
     )
 
 
-def changes(decision: Decision) -> Iterator[tuple[Span, str]]:
-    """The spans of the original that a rewrite changes, each with its new text."""
+def changes(decision: Decision) -> Iterator[Edit]:
+    """The edits of the original that a rewrite makes."""
     edits = (edit for statement in decision.statements for edit in statement.edits)
     for span, text in decision.document.stripped.changes(edits):
-        yield span, in_dialect(text, decision.document.limits)
+        yield Edit(span, in_dialect(text, decision.document.limits))
 
 
 def candidates(document: Document, decided: StatementDecision) -> list[Candidate]:

@@ -13,12 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from sqlrewrite.text.edits import Edit
+from sqlrewrite.text.edits import Edit, apply
 from sqlrewrite.text.source import (
     Lines,
     Source,
     SourceError,
-    apply,
     decode,
     unified_diff,
     write_atomically,
@@ -85,9 +84,11 @@ def test_places() -> None:
     ("edits", "result"),
     [
         pytest.param([], "abc", id="none"),
-        pytest.param([Edit(0, "x"), Edit(3, "y")], "xabcy", id="both ends"),
-        pytest.param([Edit(2, "y"), Edit(1, "x")], "axbyc", id="any order"),
-        pytest.param([Edit(1, "1"), Edit(2, "-"), Edit(1, "2")], "a12b-c", id="same offset"),
+        pytest.param([Edit.at(0, "x"), Edit.at(3, "y")], "xabcy", id="both ends"),
+        pytest.param([Edit.at(2, "y"), Edit.at(1, "x")], "axbyc", id="any order"),
+        pytest.param(
+            [Edit.at(1, "1"), Edit.at(2, "-"), Edit.at(1, "2")], "a12b-c", id="same offset"
+        ),
     ],
 )
 def test_apply(edits: list[Edit], result: str) -> None:

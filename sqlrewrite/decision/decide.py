@@ -325,7 +325,7 @@ def _forbidding_comment(
     clause = text.managed_clause(slot)
     if clause is not None and all(stands_in(predicate, clause) for predicate in predicates):
         return None  # all of them are there already
-    offsets = [edit.offset for edit in placement.edits(slot, predicates, text.places)]
+    offsets = [edit.span.start for edit in placement.edits(slot, predicates, text.places)]
     return next((why for offset in offsets if (why := context.keeps(offset, mends))), None)
 
 
@@ -382,7 +382,7 @@ def _insertions(
             edits += insertions
             continue
         message = f"a predicate was discarded, please report this: {wrong}"
-        bugs.append((insertions[0].offset, message))
+        bugs.append((insertions[0].span.start, message))
         proposals = tuple(
             _without_place(proposal, message) if proposal.slot == slot else proposal
             for proposal in proposals

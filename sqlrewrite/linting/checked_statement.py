@@ -5,7 +5,7 @@ In: a ``Decision``. Out: a ``CheckedStatement`` for each of its statements, whic
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -18,7 +18,7 @@ from sqlrewrite.results import Candidate, TableUse, Verdict
 from sqlrewrite.rewriting import candidates
 from sqlrewrite.rulebook import Engine
 from sqlrewrite.sql.managed.strip import Stripped
-from sqlrewrite.text.edits import Span
+from sqlrewrite.text.edits import Edit, Span
 from sqlrewrite.text.source import Lines
 
 if TYPE_CHECKING:
@@ -144,14 +144,10 @@ class CheckedStatement:
     @cached_property
     def fix(self) -> Fix:
         """All that a rewrite changes in the statement: the fix of each of its findings."""
-        return Fix(tuple(self._replacements()))
-
-    def _replacements(self) -> Iterator[Replacement]:
-        """The insertions and removals, without what is removed only to be inserted again."""
         decided, document = self.rewriting
-        for span, new in document.stripped.changes(decided.edits):
-            if self.extent.start <= span.start < self.extent.end:
-                yield Replacement(place_of(self.lines, span), new)
+        changes = document.stripped.changes(decided.edits)
+        here = (edit for edit in changes if self.extent.start <= edit.span.start < self.extent.end)
+        return fix_of(self.lines, here)
 
 
 def checked_statements(
@@ -176,6 +172,11 @@ def checked_statements(
         yield CheckedStatement(
             decided, full, acting_in, document, engine, Span(start, end), managed, supposed
         )
+
+
+def fix_of(lines: Lines, edits: Iterable[Edit]) -> Fix:
+    """Edits as a fix, with their lines and columns."""
+    return Fix(tuple(Replacement(place_of(lines, span), text) for span, text in edits))
 
 
 def place_of(lines: Lines, span: Span) -> Place:

@@ -19,14 +19,13 @@ from msgspec import Struct, field
 from sqlrewrite.copies import replace
 from sqlrewrite.document import Document
 from sqlrewrite.embedded import documents
-from sqlrewrite.linting.checked_statement import place_of
+from sqlrewrite.linting.checked_statement import fix_of, place_of
 from sqlrewrite.linting.dbt_checks import of_file
 from sqlrewrite.linting.findings import (
     Finding,
     Fix,
     LintResult,
     Place,
-    Replacement,
     Severity,
     Suppression,
     of_no_statement,
@@ -319,13 +318,8 @@ def in_file(host: Host, region: Region, finding: Finding) -> Finding:
 def _fix_in_file(host: Host, region: Region, fix: Fix | None) -> Fix | None:
     if fix is not None:
         with suppress(Unwritable):
-            return Fix(tuple(_replacement(host, region, each) for each in fix.replacements))
+            return fix_of(host.lines, [host.in_file(region, edit) for edit in fix.edits])
     return None
-
-
-def _replacement(host: Host, region: Region, replacement: Replacement) -> Replacement:
-    span, new = host.in_file(region, (replacement.place.span, replacement.text))
-    return Replacement(place_of(host.lines, span), new)
 
 
 def _place(host: Host, region: Region, span: Span) -> Place:

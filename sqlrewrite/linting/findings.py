@@ -7,14 +7,14 @@ its end.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 
 from msgspec import Struct
 
 from sqlrewrite.results import Problem
-from sqlrewrite.text.edits import Span
+from sqlrewrite.text.edits import Edit, Span
 
 
 class Severity(Enum):
@@ -77,6 +77,11 @@ class Fix:
     """The fix of a finding: all that ``dpp-rewrite --write`` changes in its statement."""
 
     replacements: tuple[Replacement, ...]
+
+    @property
+    def edits(self) -> Iterator[Edit]:
+        """Its replacements, without their lines and columns."""
+        return (Edit(change.place.span, change.text) for change in self.replacements)
 
 
 @dataclass(frozen=True, slots=True)

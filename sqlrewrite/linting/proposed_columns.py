@@ -105,7 +105,7 @@ class Supposition:
             }
             if bounded == {(scan.span, True)}:
                 for edit in statement.edits:
-                    yield Edit(edit.offset, edit.text.replace(f" {MARKER}", ""))
+                    yield Edit(edit.span, edit.text.replace(f" {MARKER}", ""))
 
     def _predicates(self, scan: Scan, column: str) -> Iterator[str]:
         for statement in self._decision.statements:

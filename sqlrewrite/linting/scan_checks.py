@@ -14,8 +14,8 @@ from sqlrewrite.copies import replace
 from sqlrewrite.find.reducers import all_restrictions
 from sqlrewrite.find.restrictions import Conjunct
 from sqlrewrite.judge.proposal import Proposal
-from sqlrewrite.linting.checked_statement import CheckedStatement, place_of
-from sqlrewrite.linting.findings import Finding, Fix, Replacement, Severity
+from sqlrewrite.linting.checked_statement import CheckedStatement, fix_of
+from sqlrewrite.linting.findings import Finding, Severity
 from sqlrewrite.linting.proposed_columns import Advice
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.expressions import columns, walk
@@ -27,7 +27,6 @@ from sqlrewrite.results import Outcome, Verdict
 from sqlrewrite.rulebook import Engine
 from sqlrewrite.settings.options import ALONE
 from sqlrewrite.sql.statements.execution import writes_each_partition
-from sqlrewrite.text.edits import Edit, Span
 from sqlrewrite.warehouse import quoted_name
 
 _TIMES = frozenset({"years", "months", "days", "hours"})
@@ -69,13 +68,7 @@ def unbounded_scan(checked: CheckedStatement) -> Iterator[Finding]:
             severity=Severity.NOTE if meant else None,
         )
         edits = advice.edits if advice else ()
-        yield replace(finding, choice=_choice(checked, edits)) if edits else finding
-
-
-def _choice(checked: CheckedStatement, edits: Sequence[Edit]) -> Fix:
-    """Insertions that the author may choose."""
-    ends = ((Span(edit.offset, edit.offset), edit.text) for edit in edits)
-    return Fix(tuple(Replacement(place_of(checked.lines, span), text) for span, text in ends))
+        yield replace(finding, choice=fix_of(checked.lines, edits)) if edits else finding
 
 
 def _computed(advice: Advice) -> str:

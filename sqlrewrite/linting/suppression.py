@@ -17,8 +17,8 @@ from sqlrewrite.linting.findings import BY_CODE, Finding, Suppression, of_no_sta
 from sqlrewrite.sql.statements.directives import BLOCK, KINDS, SIGN, Directive
 from sqlrewrite.sql.suppressed import Suppressed
 from sqlrewrite.text.data_files import nearest
-from sqlrewrite.text.edits import Edit, Span
-from sqlrewrite.text.hosts.region import Change, Host, Region
+from sqlrewrite.text.edits import Edit
+from sqlrewrite.text.hosts.region import Host, Region
 from sqlrewrite.text.source import LINE_END
 
 UNUSED = "DPP008"
@@ -84,12 +84,11 @@ def _message(directive: Directive, used: set[str], closing: bool) -> str | None:
 _OURS = re.compile(rf"--[ \t]*{SIGN}[ \t]*ignore[ \t]*\[[^\]]*(?=\])")
 
 
-def in_region(host: Host, region: Region, at: int, codes: Sequence[str]) -> Change:
+def in_region(host: Host, region: Region, at: int, codes: Sequence[str]) -> Edit:
     """The comment for the line of SQL that an offset of a region's text is in. Raises
     Unwritable."""
     start = max(region.text.rfind("\n", 0, at), region.text.rfind("\r", 0, at)) + 1
-    edit = comment(region.text, start, codes)
-    return host.in_file(region, (Span(edit.offset, edit.offset), edit.text))
+    return host.in_file(region, comment(region.text, start, codes))
 
 
 def comment(text: str, start: int, codes: Sequence[str]) -> Edit:
@@ -99,8 +98,8 @@ def comment(text: str, start: int, codes: Sequence[str]) -> Edit:
     at = len(text) if end is None else end.start()
     own = _OURS.search(text, start, at)
     if own is not None:
-        return Edit(own.end(), "".join(f", {code}" for code in codes))
-    return Edit(at, f"  -- {SIGN} ignore[{', '.join(codes)}]")
+        return Edit.at(own.end(), "".join(f", {code}" for code in codes))
+    return Edit.at(at, f"  -- {SIGN} ignore[{', '.join(codes)}]")
 
 
 def counted(findings: Iterable[Finding]) -> Counter[tuple[str, ...]]:

@@ -11,10 +11,11 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from sqlrewrite.linting.findings import Finding, Fix, unsuppressed
+from sqlrewrite.linting.findings import Finding, unsuppressed
 from sqlrewrite.linting.suppression import counted, in_region
 from sqlrewrite.server.analysis import Analysis, analyse, local
-from sqlrewrite.text.hosts.region import Change, Region, Unwritable, changed
+from sqlrewrite.text.edits import Edit, apply
+from sqlrewrite.text.hosts.region import Region, Unwritable
 
 _TITLES = {
     "DPP001": "Write the pruning predicate",
@@ -32,7 +33,7 @@ class Action(Struct, frozen=True):
 
     title: str
     finding: Finding
-    changes: tuple[Change, ...]
+    changes: tuple[Edit, ...]
     preferred: bool = False
 
 
@@ -43,24 +44,19 @@ def actions(analysis: Analysis, findings: Sequence[Finding]) -> Iterator[Action]
         if finding.fix is not None:
             title = _TITLES.get(finding.code, "Mend this as `dpp-rewrite --write` does")
             about = f" on {finding.subject}" if finding.subject else ""
-            yield Action(f"{title}{about}", finding, tuple(changes(finding.fix)), preferred=True)
+            yield Action(f"{title}{about}", finding, tuple(finding.fix.edits), preferred=True)
         if finding.choice is not None:
             title = f"Add the condition on {finding.subject}, if nothing else writes the table"
-            yield Action(title, finding, tuple(changes(finding.choice)))
+            yield Action(title, finding, tuple(finding.choice.edits))
         suppressing = _suppressing(analysis, finding) if number < _MOST_COMMENTS else None
         if suppressing is not None:
             yield suppressing
 
 
-def changes(fix: Fix) -> Iterator[Change]:
-    """The changes of a fix."""
-    return ((change.place.span, change.text) for change in fix.replacements)
-
-
-def everything(analysis: Analysis) -> tuple[Change, ...]:
+def everything(analysis: Analysis) -> tuple[Edit, ...]:
     """The changes of all fixes in a file, as ``dpp-rewrite --write`` makes them."""
     fixes = [finding.fix for finding in unsuppressed(analysis.findings) if finding.fix is not None]
-    return tuple(dict.fromkeys(change for fix in fixes for change in changes(fix)))
+    return tuple(dict.fromkeys(edit for fix in fixes for edit in fix.edits))
 
 
 @lru_cache(maxsize=16)
@@ -74,7 +70,7 @@ def _suppressing(analysis: Analysis, finding: Finding) -> Action | None:
         change = in_region(analysis.host, region, at, [finding.code])
     except Unwritable:
         return None
-    then = analyse(analysis.path, changed(analysis.host.text, [change]), analysis.project)
+    then = analyse(analysis.path, apply(analysis.host.text, [change]), analysis.project)
     here = (finding.code, finding.place.line)
     stay = (
         other for other in unsuppressed(analysis.findings) if (other.code, other.place.line) != here

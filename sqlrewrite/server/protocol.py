@@ -32,8 +32,8 @@ from sqlrewrite.run.runner import internal_error
 from sqlrewrite.server.actions import Action, actions, everything
 from sqlrewrite.server.analysis import Analysis, ServerProject, Workspace, analyse
 from sqlrewrite.server.hover import hover
-from sqlrewrite.text.edits import Span
-from sqlrewrite.text.hosts.region import Change, Host
+from sqlrewrite.text.edits import Edit, Span
+from sqlrewrite.text.hosts.region import Host
 from sqlrewrite.text.source import LINE_END, Lines
 from sqlrewrite.warehouse import CatalogError
 
@@ -335,6 +335,6 @@ def _is_requested(params: types.CodeActionParams, kind: str) -> bool:
     return not only or any(f"{kind}.".startswith(f"{wide}.") for wide in only)
 
 
-def _edit(uri: str, changes: Iterable[Change], places: Positions) -> types.WorkspaceEdit:
+def _edit(uri: str, changes: Iterable[Edit], places: Positions) -> types.WorkspaceEdit:
     edits = [types.TextEdit(places.range(span), text) for span, text in changes]
     return types.WorkspaceEdit(changes={uri: edits})

@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from sqlrewrite.text.edits import Span, blank, cut, merged, spliced
+from sqlrewrite.text.edits import Edit, Span, apply, blank, cut, merged
 from sqlrewrite.text.template_kinds import UNITS
 
 MAX_RENDERINGS = 16
@@ -96,7 +96,7 @@ def renderings(text: str, facts: Mapping[str, bool] | None = None) -> tuple[Rend
     eaten = [_trimmed(text, tags, trim) for trim in (False, True)] if ways else []
     return tuple(
         Rendering(
-            spliced(text, ((span, blank(span.of(text))) for span in hidden)),
+            apply(text, (Edit(span, blank(span.of(text))) for span in hidden)),
             hidden,
             tuple(cut(text, merged((*hidden, *spans))) for spans in eaten),
         )

@@ -1,12 +1,10 @@
-"""Spans of a text, and insertions into it. Offsets count code points of the file's text."""
+"""Spans of a text, and edits of it. Offsets count code points of the file's text."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
 from typing import NamedTuple
-
-from msgspec import Struct
 
 _VISIBLE = re.compile(r"[^\r\n]")
 
@@ -26,16 +24,21 @@ class Span(NamedTuple):
         return text[self.start : self.end]
 
 
-class Edit(Struct, frozen=True):
-    """An insertion of ``text`` at ``offset``. There is no other kind of edit."""
+class Edit(NamedTuple):
+    """A new text for a span; an insertion if the span is empty."""
 
-    offset: int
+    span: Span
     text: str
+
+    @classmethod
+    def at(cls, offset: int, text: str) -> Edit:
+        """The insertion of a text at an offset."""
+        return cls(Span(offset, offset), text)
 
 
 def blanked(text: str, spans: Iterable[Span]) -> str:
-    """A text with ``BLANK`` in place of the characters of some spans, which are in order."""
-    return spliced(text, ((span, BLANK * (span.end - span.start)) for span in spans))
+    """A text with ``BLANK`` in place of the characters of some spans."""
+    return apply(text, (Edit(span, BLANK * (span.end - span.start)) for span in spans))
 
 
 def merged(spans: Iterable[Span]) -> tuple[Span, ...]:
@@ -50,15 +53,16 @@ def merged(spans: Iterable[Span]) -> tuple[Span, ...]:
 
 
 def cut(text: str, spans: Iterable[Span]) -> str:
-    """A text without some spans, which are in order and do not overlap."""
-    return spliced(text, ((span, "") for span in spans))
+    """A text without some spans, which do not overlap."""
+    return apply(text, (Edit(span, "") for span in spans))
 
 
-def spliced(text: str, changes: Iterable[tuple[Span, str]]) -> str:
-    """A text with spans, which are in order, replaced by other texts."""
+def apply(text: str, edits: Iterable[Edit]) -> str:
+    """A text with all edits made, which do not overlap; insertions at the same offset in the given
+    order."""
     pieces: list[str] = []
     end = 0
-    for span, new in changes:
+    for span, new in sorted(edits, key=lambda edit: edit.span):
         pieces += (text[end : span.start], new)
         end = span.end
     return "".join((*pieces, text[end:]))

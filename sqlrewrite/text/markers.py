@@ -86,7 +86,7 @@ def read_keys_note(text: str, offset: int) -> tuple[str, str, int] | None:
 
 def between_group_marks(edit: Edit) -> Edit:
     """An insertion with the marks of a join by groups around it."""
-    return Edit(edit.offset, f"{GROUPS_BEGIN}{edit.text}{GROUPS_END}")
+    return Edit(edit.span, f"{GROUPS_BEGIN}{edit.text}{GROUPS_END}")
 
 
 def group_insertions(text: str) -> list[Span]:

@@ -1,4 +1,4 @@
-"""Bytes to text and back, offsets to lines and columns, insertions, and writing files.
+"""Bytes to text and back, offsets to lines and columns, and writing files.
 
 In: the bytes of a file. Out: a ``Source``: the text without its byte-order mark, from which
 ``encode`` makes the same bytes. Line ends never change, and bytes that are not UTF-8 are kept as
@@ -10,14 +10,12 @@ from __future__ import annotations
 import os
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from itertools import accumulate
 
 from msgspec import Struct
-
-from sqlrewrite.text.edits import Edit, Span, spliced
 
 _BOM = b"\xef\xbb\xbf"
 OTHER_BOMS = (  # UTF-32 first: its little-endian mark begins like UTF-16's
@@ -89,12 +87,6 @@ class Lines:
     def offset(self, line: int) -> int:
         """The offset at which a line begins."""
         return self._starts[line - 1]
-
-
-def apply(text: str, edits: Iterable[Edit]) -> str:
-    """``text`` with all insertions made; those at the same offset in the given order."""
-    ordered = sorted(edits, key=lambda edit: edit.offset)  # sorted is stable
-    return spliced(text, ((Span(edit.offset, edit.offset), edit.text) for edit in ordered))
 
 
 def unified_diff(before: str, after: str, path: str) -> str:

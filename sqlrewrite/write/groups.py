@@ -91,14 +91,14 @@ def edits(split: Split, count: int, cut: Cut, places: Places) -> list[Edit]:
         }
         pieces = (places.copy(span, replaced) for span in written.branch)
         branches += f"{newline}{union}{newline}{f'{written.more} '.join(pieces)}"
-    insertions = [Edit(offset, text) for offset, text in written.inside]
+    insertions = [Edit.at(offset, text) for offset, text in written.inside]
     for scan, column in split.scans:
         span = _span(scan)
-        insertions.append(Edit(span.start, "(SELECT * FROM "))
-        insertions.append(Edit(span.end, _behind(scan, column, cut, 0)))
+        insertions.append(Edit.at(span.start, "(SELECT * FROM "))
+        insertions.append(Edit.at(span.end, _behind(scan, column, cut, 0)))
     # Where both are inserted at one place, what closes a table comes before the branches.
-    insertions.append(Edit(select.end, f"{written.closing}{branches}{written.behind}"))
-    return sorted(map(between_group_marks, insertions), key=lambda it: it.offset)
+    insertions.append(Edit.at(select.end, f"{written.closing}{branches}{written.behind}"))
+    return sorted(map(between_group_marks, insertions), key=lambda edit: edit.span)
 
 
 def _span(scan: Scan) -> Span:

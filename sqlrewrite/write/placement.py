@@ -14,9 +14,8 @@ from sqlrewrite.sql.bind.binder import Bound
 from sqlrewrite.sql.managed.recognition import QUERY_PLACEHOLDER
 from sqlrewrite.sql.parse.statements import TokenError
 from sqlrewrite.sql.places import ConditionClause, NoPlaceError, Places
-from sqlrewrite.text.edits import Edit
+from sqlrewrite.text.edits import Edit, apply
 from sqlrewrite.text.markers import MARKER, marker_behind, read_keys_note
-from sqlrewrite.text.source import apply
 from sqlrewrite.text.template_syntax import takes_line_end
 from sqlrewrite.text.templates import Refer
 from sqlrewrite.write.repeated_text import AuthorText
@@ -85,7 +84,7 @@ def edits(slot: Slot, predicates: Sequence[Predicate], places: Places) -> list[E
     conjunction = words.word("AND")
     if clause.disjunction:
         front = f" {conjunction} ".join(marked) + f" {conjunction} ("
-        return [Edit(clause.condition.start, front), Edit(clause.condition.end, ")")]
+        return [Edit.at(clause.condition.start, front), Edit.at(clause.condition.end, ")")]
     end = offset = _end_with_markers(places, clause.condition.end)
     if clause.keyword is None and (hint := HINT.match(places.text, offset)) is not None:
         offset = hint.end()  # that of the last table
@@ -97,11 +96,11 @@ def edits(slot: Slot, predicates: Sequence[Predicate], places: Places) -> list[E
     if clause.keyword is None:
         where = f"{separator}{words.word('WHERE')} "
         inner = separator + "  " if "\n" in separator else " "
-        return [Edit(offset, where + f"{inner}{conjunction} ".join(marked))]
+        return [Edit.at(offset, where + f"{inner}{conjunction} ".join(marked))]
     column = _and_at_line_end(clause, places)
     if column is not None and offset == end:
-        return [Edit(offset, "".join(f" {conjunction}{column}{text}" for text in marked))]
-    return [Edit(offset, "".join(f"{separator}{conjunction} {text}" for text in marked))]
+        return [Edit.at(offset, "".join(f" {conjunction}{column}{text}" for text in marked))]
+    return [Edit.at(offset, "".join(f"{separator}{conjunction} {text}" for text in marked))]
 
 
 def _end_with_markers(places: Places, offset: int) -> int:
@@ -183,7 +182,7 @@ def check(
         opening = "MERGE" if bound.plan.blocks[slot.block].role == "merge" else "SELECT"
         lead = f"{opening} {places.raw(places.index(clause.keyword))} "
         start = clause.conjuncts[-1].start
-    end = max(clause.condition.end, edits[-1].offset)
+    end = max(clause.condition.end, edits[-1].span.start)
     # A text that is a query by itself is the same query in parentheses anywhere: each is parsed
     # once, and the clause with a number in its place.
     queries = tuple(dict.fromkeys(query for item in predicates for query in item.queries))
@@ -192,9 +191,10 @@ def check(
             return "a key query does not read as a query"
         parsed.add(query)
     before = text[start:end]
-    after = apply(
-        before, [Edit(e.offset - start, _with_placeholders(e.text, queries)) for e in edits]
+    insertions = (
+        Edit.at(span.start - start, _with_placeholders(new, queries)) for span, new in edits
     )
+    after = apply(before, insertions)
     before, after = lead + before, lead + after
     try:
         read = verify.clause(after, clause.keyword is None, refer)

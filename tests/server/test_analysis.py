@@ -18,8 +18,8 @@ from sqlrewrite.server.analysis import Analysis, ServerProject, Workspace, analy
 from sqlrewrite.server.hover import hover
 from sqlrewrite.settings.options import make_options
 from sqlrewrite.settings.table import Settings
+from sqlrewrite.text.edits import apply
 from sqlrewrite.text.hosts import host_of
-from sqlrewrite.text.hosts.region import changed
 from tests.hosts.test_notebooks import CALL, SQL, cell, notebook
 from tests.hosts.test_python import CATALOG
 
@@ -115,7 +115,7 @@ def test_a_condition_that_the_author_may_choose(tmp_path: Path) -> None:
     written = sql.replace(
         "'2024-05-03'", "'2024-05-03' AND o.month = trunc(DATE '2024-05-03', 'MM')"
     )
-    assert changed(sql, chosen.changes) == written
+    assert apply(sql, chosen.changes) == written
     assert not analyse(path, written, analysis.project).findings
 
     (tmp_path / "load.sql").write_text("INSERT INTO orders SELECT s.id, s.at, s.month FROM s")
@@ -144,6 +144,6 @@ def test_a_condition_to_choose_in_python(tmp_path: Path) -> None:
     text = "spark.sql(\"SELECT id FROM orders WHERE at = DATE '2024-05-03'\")\n"
     analysis = analyse(path, text, project)
     chosen, *_ = actions(analysis, analysis.findings)
-    assert "'2024-05-03' AND month = trunc(DATE '2024-05-03', 'MM')\")" in changed(
+    assert "'2024-05-03' AND month = trunc(DATE '2024-05-03', 'MM')\")" in apply(
         text, chosen.changes
     )

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from sqlrewrite.sql.statements.parameters import filled, literals
-from sqlrewrite.text.edits import Edit
-from sqlrewrite.text.source import apply
+from sqlrewrite.text.edits import Edit, apply
 
 
 @pytest.mark.parametrize(
@@ -73,7 +72,7 @@ def test_insertions_go_back_to_their_places() -> None:
         filled_text.text.index(" AND"),
         len(filled_text.text),
     ]
-    edits = [Edit(at, f"<{number}>") for number, at in enumerate(places)]
+    edits = [Edit.at(at, f"<{number}>") for number, at in enumerate(places)]
     assert (
         apply(text, filled_text.original(edits))
         == "<0>SELECT ? <1>FROM t WHERE a = ?<2> AND b = ?<3>"

@@ -46,9 +46,9 @@ from sqlrewrite.sql.statements.execution import (
     relations_of,
 )
 from sqlrewrite.sql.statements.parameters import FilledText, Literals, filled, literals
+from sqlrewrite.text.edits import apply
 from sqlrewrite.text.limits import Limits
 from sqlrewrite.text.markers import MARKER
-from sqlrewrite.text.source import apply
 from sqlrewrite.warehouse import Name, Warehouse, literal_name
 
 if TYPE_CHECKING:

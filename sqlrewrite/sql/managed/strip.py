@@ -125,19 +125,18 @@ class Stripped(Struct, frozen=True):
         both = sorted((*self.predicates, *after.predicates), key=_start)
         return replace(Stripped.of(self.original, removed, both), foreign=after.foreign)
 
-    def changes(self, edits: Iterable[Edit]) -> Iterator[tuple[Span, str]]:
-        """The changes from the original to this text with insertions, in order: spans with their
-        new text. A span that is taken out and put back unchanged is left out."""
+    def changes(self, edits: Iterable[Edit]) -> Iterator[Edit]:
+        """The edits that make of the original this text with insertions, in order. A span that
+        is taken out and put back unchanged is left out."""
         new: dict[Span, str] = dict.fromkeys(self.removed, "")
         by_start = {span.start: span for span in self.removed}
         by_end = {span.end: span for span in self.removed}
-        for edit in edits:
-            at = edit.offset
-            span = by_start.get(at) or by_end.get(at) or Span(at, at)
-            new[span] = new.get(span, "") + edit.text
-        for span in sorted(new, key=lambda it: (it.start, it.end)):
-            if new[span] != span.of(self.original):
-                yield span, new[span]
+        for place, text in edits:
+            span = by_start.get(place.start) or by_end.get(place.start) or place
+            new[span] = new.get(span, "") + text
+        for span, text in sorted(new.items()):
+            if text != span.of(self.original):
+                yield Edit(span, text)
 
     def kept_between(self, start: int, end: int) -> Sequence[KeptPredicate]:
         """The predicates between two offsets that a directive keeps."""
@@ -148,7 +147,7 @@ class Stripped(Struct, frozen=True):
         """The insertions that put back what was taken out between two offsets."""
         first = bisect_left(self.removed, start, key=_start)
         for span in takewhile(lambda it: it.start <= end, self.removed[first:]):
-            yield Edit(span.start, span.of(self.original))
+            yield Edit.at(span.start, span.of(self.original))
 
 
 Keep = Callable[[Sequence[ManagedPredicate]], Mapping[ManagedPredicate, Directive | None]]
@@ -169,9 +168,7 @@ def strip(text: str, lexed: Lexed, keep: Keep | None = None, *, in_dml: bool = F
     ]
     clauses = sorted((clause for part in parts for clause in part.clauses), key=lambda it: it.at)
     edits = (edit for clause in clauses for edit in clause.edits)
-    removed = sorted(
-        (Span(edit.offset, edit.offset + len(edit.text)) for edit in edits), key=_start
-    )
+    removed = sorted(Span(place.start, place.start + len(text)) for place, text in edits)
     gone = sorted((one.span for clause in clauses for one in clause.predicates), key=_start)
     judged = {at for part in parts for at in (*part.recognised, *part.unread)}
     foreign = tuple(at for at in markers if at not in judged)
@@ -339,7 +336,7 @@ def _managed_clause(text: str, taken: _ClauseSpans) -> ManagedClause:
     """The record of the predicates that were taken out of a clause."""
     return ManagedClause(
         min(taken.clause.keyword.start, taken.spans[0].start),
-        tuple(Edit(span.start, span.of(text)) for span in taken.spans),
+        tuple(Edit.at(span.start, span.of(text)) for span in taken.spans),
         tuple(_removed(text, predicate) for predicate in taken.ours),
         taken.clause.in_dml,
     )

@@ -11,7 +11,7 @@ from sqlglot import Token, TokenType, exp
 
 from sqlrewrite.sql.lex.keywords import token_types
 from sqlrewrite.sql.parse.statements import Statement, statements
-from sqlrewrite.text.edits import Span, spliced
+from sqlrewrite.text.edits import Edit, Span, apply
 from sqlrewrite.text.source import Lines
 from sqlrewrite.warehouse import Name, Table, Warehouse
 
@@ -268,11 +268,11 @@ def _named(tree: exp.Expr) -> Iterator[tuple[exp.Table, list[exp.Identifier], Na
 
 def renamed(text: str, names: Iterable[tuple[TableReference, str]]) -> str:
     """The text with another name in place of each reference given, under the same alias."""
-    changes: list[tuple[Span, str]] = []
-    for reference, name in sorted(names, key=lambda it: it[0].span.start):
+    edits = []
+    for reference, name in names:
         alias = reference.alias.replace("`", "``")
-        changes.append((reference.span, f"{name} AS `{alias}`" if alias else name))
-    return spliced(text, changes)
+        edits.append(Edit(reference.span, f"{name} AS `{alias}`" if alias else name))
+    return apply(text, edits)
 
 
 def _is_cte(table: exp.Table) -> bool:

@@ -19,7 +19,7 @@ from sqlglot import Token, TokenType
 
 from sqlrewrite.sql.lex.keywords import token_types
 from sqlrewrite.sql.parse.statements import lex
-from sqlrewrite.text.edits import Edit, Span
+from sqlrewrite.text.edits import Edit, Span, apply
 
 Literals = Mapping[str, str] | Sequence[str]
 """Named or positional parameters, each as a literal of SQL."""
@@ -43,7 +43,7 @@ class FilledText(Struct, frozen=True):
 
     def original(self, edits: Sequence[Edit]) -> list[Edit]:
         """Insertions into this text, as insertions into the text with the markers."""
-        return [Edit(edit.offset - self._shift(edit.offset), edit.text) for edit in edits]
+        return [Edit.at(span.start - self._shift(span.start), text) for span, text in edits]
 
     def _shift(self, offset: int) -> int:
         before = bisect_right(self.ends, offset)
@@ -67,7 +67,7 @@ def literals(args: object) -> Literals | None:
 def filled(text: str, parameters: Literals) -> FilledText | None:
     """The text with literals in place of its markers; None if the parameters do not fit them."""
     tokens = lex(text).tokens
-    values: list[tuple[Span, str]] = []
+    values: list[Edit] = []
     for number, (span, name) in enumerate(_markers(tokens)):
         if isinstance(parameters, Mapping):
             value = parameters.get(name)
@@ -75,16 +75,12 @@ def filled(text: str, parameters: Literals) -> FilledText | None:
             value = parameters[number] if not name and number < len(parameters) else None
         if value is None:
             return None
-        values.append((span, value))
+        values.append(Edit(span, value))
     if not isinstance(parameters, Mapping) and len(values) != len(parameters):
         return None
-    pieces, copied, ends, grown = [], 0, [], []
-    for span, value in values:
-        pieces += [text[copied : span.start], value]
-        copied = span.end
-        ends.append(sum(map(len, pieces)))
-        grown.append(len(value) - (span.end - span.start))
-    return FilledText("".join([*pieces, text[copied:]]), tuple(ends), tuple(accumulate(grown)))
+    shifts = tuple(accumulate(len(value) - (span.end - span.start) for span, value in values))
+    ends = tuple(edit.span.end + shift for edit, shift in zip(values, shifts, strict=True))
+    return FilledText(apply(text, values), ends, shifts)
 
 
 def _markers(tokens: Sequence[Token]) -> Iterator[tuple[Span, str]]:

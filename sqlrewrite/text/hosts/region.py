@@ -1,25 +1,22 @@
 """SQL embedded in a file: in Python's literals, in comments, in JSON strings.
 
 An ``Embedded`` text knows the offset in the file of each of its characters, and how an insertion is
-escaped there. A ``Host`` is a file with its regions of SQL; it maps changes of a region to changes
-of the file. Raises Unwritable for an insertion that the file cannot hold.
+escaped there. A ``Host`` is a file with its regions of SQL; it maps edits of a region to edits of
+the file. Raises Unwritable for an insertion that the file cannot hold.
 """
 
 from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from msgspec import Struct
 
-from sqlrewrite.text.edits import Span, spliced
+from sqlrewrite.text.edits import Edit, Span
 from sqlrewrite.text.source import Lines
-
-Change = tuple[Span, str]
-"""A span of a text and its new text; an insertion if the span is empty."""
 
 Escape = Callable[[str], str]
 """One step of escaping an inserted text for its file; it may raise Unwritable."""
@@ -133,13 +130,8 @@ class Host:
         """The file's lines for the offsets of a region."""
         return HostLines(self.lines, region.sql)
 
-    def in_file(self, region: Region, change: Change) -> Change:
-        """A change of a region's SQL as one of the file's text. Raises Unwritable."""
-        span, new = change
-        start, end = (region.sql.offsets[at] for at in (span.start, span.end))
-        return Span(start, end), region.sql.write(span.start, new) if new else ""
-
-
-def changed(text: str, changes: Iterable[Change]) -> str:
-    """The text after changes that do not overlap."""
-    return spliced(text, sorted(changes, key=lambda change: (change[0].start, change[0].end)))
+    def in_file(self, region: Region, edit: Edit) -> Edit:
+        """An edit of a region's SQL as one of the file's text. Raises Unwritable."""
+        (start, end), new = edit
+        span = Span(region.sql.offsets[start], region.sql.offsets[end])
+        return Edit(span, region.sql.write(start, new) if new else "")
