@@ -196,3 +196,14 @@ def test_a_view_without_a_star_lacks_no_column_that_came_later(follow: Follow) -
     statements = "CREATE TABLE t (a INT); CREATE VIEW v AS SELECT a FROM t; "
     assert follow(statements + "ALTER TABLE t ADD COLUMNS (b INT)").resolve(("v",)) is not None
     assert follow(statements + "ALTER TABLE t ALTER COLUMN a TYPE BIGINT").resolve(("v",)) is None
+
+
+@pytest.mark.parametrize("kind", ["VIEW", "TEMP VIEW", "TABLE"])
+def test_a_query_under_a_default_collation_has_texts_of_that_collation(
+    follow: Follow, kind: str
+) -> None:
+    """Spark 4.3: the type of 'a' in such a query is ``string collate UTF8_LCASE``."""
+    collated = follow(f"CREATE {kind} v DEFAULT COLLATION UTF8_LCASE AS SELECT 'a' AS k")
+    assert collated.resolve(("v",)) is None
+    plain = follow(f"CREATE {kind} v DEFAULT COLLATION utf8_binary AS SELECT 'a' AS k")
+    assert plain.resolve(("v",)) is not None

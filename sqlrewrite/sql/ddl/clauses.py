@@ -348,6 +348,11 @@ def column_list(cursor: Cursor) -> tuple[str, ...]:
     return tuple(item.name_part().lower() for item in cursor.group_items())
 
 
+def _collation(definition: Definition, cursor: Cursor) -> None:
+    name = cursor.name_part() or UNKNOWN
+    definition.collation = None if name.lower() == "utf8_binary" else name
+
+
 _Clause = Callable[[Definition, Cursor], object]
 
 _CLAUSES: tuple[tuple[tuple[str, ...], _Clause], ...] = tuple(
@@ -359,7 +364,7 @@ _CLAUSES: tuple[tuple[tuple[str, ...], _Clause], ...] = tuple(
         ("like", _like),
         ("shallow clone, deep clone, clone", _clone),
         ("tblproperties, options", _properties),
-        ("default collation", lambda it, at: setattr(it, "collation", at.name_part() or UNKNOWN)),
+        ("default collation", _collation),
         ("comment, location", lambda _, at: at.string()),  # which may be anything
         # CLUSTERED BY (k) INTO 8 BUCKETS, Hive's and Spark's own; SORTED BY may stand between:
         # within a bucket by the first, by the others only in ties

@@ -231,7 +231,7 @@ def _keyed(columns: Sequence[Column], key: Sequence[str]) -> tuple[Column, ...]:
 
 def _collated(column: Column, collation: str | None) -> Column:
     """The column with the table's collation if it is a string without its own."""
-    if collation is None or collation.lower() == "utf8_binary" or column.type is None:
+    if collation is None or column.type is None:
         return column
     if column.type == "string":
         return replace(column, type=spark_type(f"string collate {collation}"))

@@ -232,7 +232,9 @@ def _create(cursor: Cursor, statement: Statement, catalog: Warehouse, source: st
     if not name or ("exists" in head and name in catalog.relations):
         return catalog
     definition = read_clauses(cursor)
-    if definition.failure is not None:
+    # A default collation is that of the texts which its query computes, too.
+    queried = definition.query is not None
+    if definition.failure is not None or (queried and definition.collation is not None):
         return catalog.without(name)
     if _BLOCK.search(cursor.text, statement.start, cursor.tokens[cursor.end - 1].end):
         definition.complete = False
