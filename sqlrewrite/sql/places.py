@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sqlglot import Token, TokenType, exp
 
@@ -49,12 +49,15 @@ class ConditionClause(NamedTuple):
 
 
 class Places:
-    """The places in the text of a statement, given its tokens and what it is bound to."""
+    """The places in the text of a statement, given its tokens and what it is bound to. ``memo``
+    keeps what was asked of them: in that of the plan, which is bound, the two would hold each
+    other, and only the garbage collector would free them."""
 
     def __init__(self, text: str, tokens: Sequence[Token], bound: Bound) -> None:
         self.text = text
         self.tokens = tokens
         self._bound = bound
+        self.memo: dict[object, Any] = {}
         self._starts = [token.start for token in tokens]
 
     # --- clauses -----------------------------------------------------------------------------

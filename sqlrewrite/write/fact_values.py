@@ -164,7 +164,7 @@ def refuse_lost_columns(proposal: Proposal, places: Places) -> None:
         )
     if not _cte_bodies(plan, block.number):
         return
-    alias = _named_hidden_alias(plan, places)
+    alias = _named_hidden_alias(places, plan)
     if alias is not None:
         raise NoPlaceError(
             f"the query names a column of `{alias}` that USING or NATURAL hides, and Spark may not "
@@ -173,10 +173,10 @@ def refuse_lost_columns(proposal: Proposal, places: Places) -> None:
 
 
 @remembered_by_node
-def _named_hidden_alias(plan: Plan, places: Places) -> str | None:
+def _named_hidden_alias(places: Places, plan: Plan) -> str | None:
     """The alias of the first relation of a plan with a hidden column that the text names."""
     hidden = (columns for block in plan.blocks for columns in _hidden(block.source))
-    named = (relation for relation, keys in hidden if _is_named(plan, places, relation, keys))
+    named = (relation for relation, keys in hidden if _is_named(places, relation, keys))
     return next((relation.alias for relation in named), None)
 
 
@@ -191,7 +191,7 @@ def _refuse_below(proposal: Proposal, places: Places) -> None:
     for join in joins(block.source):
         if any(edge.join is below for side in (join.left, join.right) for below in joins(side)):
             for relation, keys in _hidden_by(join):
-                if _is_named(proposal.plan, places, relation, keys):
+                if _is_named(places, relation, keys):
                     raise NoPlaceError(
                         f"the query names a column of `{relation.alias}` that USING or NATURAL "
                         "hides, and Spark may not find it once the ON of a join below has a "
@@ -208,7 +208,7 @@ def _refuse_beside(proposal: Proposal, places: Places) -> None:
     if only and block.number in plan.query.top and len(plan.query.top) == 1:
         return
     bodies = _cte_bodies(plan, block.number)
-    for other, lost in _losable_columns(plan, places):
+    for other, lost in _losable_columns(places, plan):
         below = block.number in _enclosing_blocks(plan, other.number)
         if other is block or (below and only) or not _cte_bodies(plan, other.number) <= bodies:
             continue
@@ -222,13 +222,13 @@ def _refuse_beside(proposal: Proposal, places: Places) -> None:
 
 
 @remembered_by_node
-def _losable_columns(plan: Plan, places: Places) -> list[tuple[ra.Block, str]]:
+def _losable_columns(places: Places, plan: Plan) -> list[tuple[ra.Block, str]]:
     """The blocks in which Spark may lose a column, each with the reason."""
-    columns = ((block, _losable_column(plan, block, places)) for block in plan.blocks)
+    columns = ((block, _losable_column(block, places)) for block in plan.blocks)
     return [(block, lost) for block, lost in columns if lost]
 
 
-def _losable_column(plan: Plan, block: ra.Block, places: Places) -> str:
+def _losable_column(block: ra.Block, places: Places) -> str:
     """Why Spark may lose a column of a block; empty if it cannot. In a view names are its own."""
     if block.in_view:
         return ""
@@ -236,7 +236,7 @@ def _losable_column(plan: Plan, block: ra.Block, places: Places) -> str:
     if any(isinstance(node, ra.Call) and node.name == "over" for node in nodes):
         return "another SELECT has a window in QUALIFY"
     for relation, keys in _hidden(block.source):
-        if _is_named(plan, places, relation, keys):
+        if _is_named(places, relation, keys):
             return f"another SELECT names a column of `{relation.alias}` that USING hides"
     return ""
 
@@ -312,16 +312,14 @@ def _hidden_by(join: Join) -> Iterator[tuple[Relation | Generate, frozenset[str]
         yield from ((leaf, keys) for side in sides for leaf in leaves(side))
 
 
-def _is_named(
-    plan: Plan, places: Places, relation: Relation | Generate, keys: frozenset[str]
-) -> bool:
+def _is_named(places: Places, relation: Relation | Generate, keys: frozenset[str]) -> bool:
     """Whether a key, or the star, is named after a relation's alias and a dot."""
-    behind = _names_behind(plan, places).get(relation.alias.lower(), set())
+    behind = _names_behind(places).get(relation.alias.lower(), set())
     return "*" in behind or (bool(behind) if not keys else not keys.isdisjoint(behind))
 
 
-@remembered_by_node
-def _names_behind(_: Plan, places: Places) -> dict[str, set[str]]:
+@remembered
+def _names_behind(places: Places) -> dict[str, set[str]]:
     """The words that follow each word and a dot in a text."""
     texts = [token.text.lower() for token in places.tokens]
     behind: dict[str, set[str]] = {}

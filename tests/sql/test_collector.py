@@ -8,8 +8,11 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from sqlrewrite import Catalog, lint, rewrite
+from sqlrewrite.plan.algebra import Plan
 from sqlrewrite.results import ConfigError
 from sqlrewrite.sql.interpreter import at_rest
+from sqlrewrite.sql.places import Places
+from sqlrewrite.text.markers import MARKER
 
 
 @pytest.fixture(autouse=True)
@@ -73,3 +76,23 @@ def test_a_text_is_collected_once(work: Callable[[str, Catalog], object]) -> Non
     work(text, Catalog())
     gc.callbacks.pop()
     assert collected.count("start") <= 1
+
+
+@pytest.mark.parametrize("predicate", ["in", "set", "range"])
+def test_only_trees_wait_for_it(predicate: str) -> None:
+    """A plan and the places in its text do not hold each other: both go with the result."""
+    catalog = Catalog.from_ddl(
+        "CREATE TABLE sales (id INT, day INT) USING parquet PARTITIONED BY (day);"
+        "CREATE TABLE days (k INT, year INT) USING parquet;"
+    )
+    joined = "SELECT s.id FROM sales s JOIN days d ON s.day = d.k WHERE d.year = 2024"
+    text = f"WITH c AS ({joined}) SELECT * FROM c UNION ALL {joined}"
+    gc.collect()
+    gc.disable()
+    before = _count(Plan), _count(Places)
+    assert rewrite(text, catalog, predicate=predicate).sql.count(MARKER) >= 2
+    assert (_count(Plan), _count(Places)) == before
+
+
+def _count(kind: type) -> int:
+    return sum(isinstance(value, kind) for value in gc.get_objects())
