@@ -16,7 +16,7 @@ from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ParseError
 
 from sqlrewrite.sql.parse.dialect import SparkSqlParser
-from sqlrewrite.sql.parse.sqlglot_parser import CALLED, OVERRIDDEN, TABLES, SparkParser
+from sqlrewrite.sql.parse.sqlglot_parser import SparkParser
 
 DIALECT = Spark()
 
@@ -296,6 +296,42 @@ def _values(token: Token) -> tuple[object, ...]:
 
 
 # --- internals of the parser -------------------------------------------------------------------
+
+OVERRIDDEN = frozenset(
+    """
+    _is_table_query _parse_bitwise _parse_bracket _parse_cast _parse_colon_as_variant_extract
+    _parse_column_parts_fast _parse_comparison _parse_dcolon _parse_derived_table_values
+    _parse_equality _parse_factor _parse_from _parse_function_call _parse_in _parse_insert
+    _parse_insert_table _parse_lambda _parse_merge _parse_property _parse_query_modifiers
+    _parse_range _parse_select _parse_select_query _parse_set_operations _parse_statement
+    _parse_table _parse_term _parse_types _parse_unary _parse_value _parse_wrapped_select
+    _warn_unsupported build_cast
+    """.split()
+)
+"""Methods of sqlglot's parser that our grammars override."""
+
+CALLED = frozenset(
+    """
+    _advance _curr _index _match _match_pair _match_r_paren _match_text_seq _match_texts _next
+    _parse_assignment _parse_atom _parse_boolean _parse_case _parse_column _parse_create _parse_csv
+    _parse_ddl_select _parse_disjunction _parse_exists _parse_expression _parse_field_def
+    _parse_function _parse_function_args _parse_group _parse_id_var _parse_join _parse_joins
+    _parse_lateral _parse_null _parse_partition _parse_pivots _parse_placeholder _parse_primary
+    _parse_row_format _parse_schema _parse_select_or_expression _parse_stored _parse_string
+    _parse_table_parts _parse_table_sample _parse_transform _parse_type _parse_var_or_string
+    _parse_where _parse_window _parse_wrapped_csv _prev _prev_comments _retreat _tokens
+    """.split()
+)
+"""Methods and attributes of it that they use, beside those that they override."""
+
+TABLES = frozenset(
+    """
+    ARRAY_CONSTRUCTORS BRACKETS COLON_IS_VARIANT_EXTRACT COLUMN_OPERATORS COLUMN_POSTFIX_TOKENS
+    FUNCTIONS FUNC_TOKENS IDENTIFIER_TOKENS ID_VAR_TOKENS NO_PAREN_FUNCTIONS
+    NO_PAREN_FUNCTION_PARSERS QUERY_MODIFIER_PARSERS RESERVED_TOKENS STRICT_CAST
+    """.split()
+)
+"""Tables of it that they read or replace."""
 
 NEWER = frozenset({"_is_table_query"})
 """What the oldest sqlglot does not have: there only our own methods call ours."""
