@@ -23,9 +23,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.progress import with_progress
-from sqlrewrite.plan.facts.functions import AGAIN, RAISES, Function, function, names
+from sqlrewrite.plan.facts.functions import (
+    AGAIN,
+    RAISES,
+    Arguments,
+    Function,
+    SignatureParameter,
+    function,
+    names,
+    signature,
+)
 from sqlrewrite.plan.facts.result_types import result_type_of
-from sqlrewrite.plan.facts.signatures import Arguments, SignatureParameter, signature
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import ExactSettings, Type
 

@@ -22,7 +22,7 @@ from sqlrewrite.results import Output
 from sqlrewrite.settings.spark_conf import since
 from sqlrewrite.sql.ddl import definitions
 from sqlrewrite.sql.lex.keywords import word
-from sqlrewrite.sql.outputs.output_query import query_output
+from sqlrewrite.sql.outputs.output_binder import query_output
 from sqlrewrite.sql.parse.scripts import Piece, Script, runs_unread
 from sqlrewrite.sql.parse.statement_kinds import is_passed_over, opens_query
 from sqlrewrite.sql.parse.statements import Statement

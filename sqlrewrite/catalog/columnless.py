@@ -193,7 +193,7 @@ def _counted(table: Table, statement: Statement, text: str, catalog: Warehouse) 
     query = definitions.created_query(statement.tokens, text)[1]
     if not query or "exists" in {token.text.lower() for token in statement.tokens[:7]}:
         return table
-    from sqlrewrite.sql.outputs.output_query import returns_one_row
+    from sqlrewrite.sql.outputs.output_binder import returns_one_row
 
     one = returns_one_row(query, catalog.without(table.name))
     return replace(table, row_count=1) if one else table
@@ -235,7 +235,7 @@ def query_columns(
     query: str, catalog: Warehouse, settings: Sequence[ExactSettings], names: Sequence[str] = ()
 ) -> tuple[Column, ...] | None:
     """The columns that a query gives a table or view, under ``names`` if any; None if unknown."""
-    from sqlrewrite.sql.outputs.output_query import query_output
+    from sqlrewrite.sql.outputs.output_binder import query_output
 
     output = query_output(query, catalog, settings, lambda kind: kind.ddl)
     if output is None or len(names or output) != len(output):

@@ -1,17 +1,21 @@
-"""The files of a catalog: finding them, reading them as text, and naming places in them."""
+"""The files of a catalog: finding them, reading them as text, naming places in them, and telling
+which is which model of a dbt project."""
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import TypeVar
 
 from msgspec import Struct
 
+from sqlrewrite.copies import replace
 from sqlrewrite.text.hosts import SUFFIXES, host_of
 from sqlrewrite.text.masking import without_foreign_text
 from sqlrewrite.text.source import FOREIGN, OTHER_BOMS, SQL_SUFFIXES, Lines
-from sqlrewrite.warehouse import CatalogError
+from sqlrewrite.warehouse import CatalogError, Warehouse
 
 _DEFINES = re.compile(rb"\bcreate\s[^;'\"]{0,60}\b(?:table|view)\b", re.IGNORECASE)
 # GB 18030 fails for most other texts, and Latin-1 reads anything. Most names in DDL are ASCII,
@@ -109,3 +113,30 @@ class Where(Struct, frozen=True, eq=False):
         """``source:line:column`` of an offset."""
         line, column = self.lines.place(offset)
         return f"{self.source}:{line}:{column}"
+
+
+T = TypeVar("T")
+
+_COPIES = (["target", "compiled"], ["target", "run"])
+"""The folders with dbt's own copies of the models."""
+
+
+def of_model(path: str, models: Mapping[str, T]) -> T | None:
+    """The entry of ``models`` for a model's file; None for any other file, and for dbt's own copies
+    of a model."""
+    if not models or not path.endswith(".sql"):
+        return None
+    parts = os.path.abspath(path).replace(os.sep, "/").split("/")
+    for start in range(len(parts)):
+        entry = models.get("/".join(parts[start:]))
+        if entry is not None:
+            around = parts[:start]
+            copied = around[-3:-1] in _COPIES or "dbt_packages" in around
+            return None if copied else entry
+    return None
+
+
+def at_file(path: str, catalog: Warehouse) -> Warehouse:
+    """The catalog for the text of a file: in a model, ``{{ this }}`` is the model's table."""
+    table = of_model(path, catalog.files)
+    return catalog if table is None else replace(catalog, this=table)

@@ -23,7 +23,7 @@ from sqlrewrite.plan.facts.functions import tagged
 from sqlrewrite.plan.joins import null_extended
 from sqlrewrite.plan.lineage import LineagePath, same_column, trace
 from sqlrewrite.plan.relations import generates, joins
-from sqlrewrite.sql.bind.ranking_windows import OF_FIRST, OF_LAST
+from sqlrewrite.sql.bind.select_clauses import OF_FIRST, OF_LAST
 
 _MOST_RANKS = 100
 """The greatest rank for which a predicate is written: more first values would hardly prune."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from sqlrewrite.catalog.model_files import of_model
+from sqlrewrite.catalog.sources import of_model
 from sqlrewrite.linting.checked_statement import place_of
 from sqlrewrite.linting.findings import Finding, Place, of_no_statement
 from sqlrewrite.text.edits import Span, blanked

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress as suppress_errors
 
-from sqlrewrite.catalog.model_files import at_file
+from sqlrewrite.catalog.sources import at_file
 from sqlrewrite.copies import replace
 from sqlrewrite.document import Document, decide, heeded, read
 from sqlrewrite.find.reading import in_dialect

@@ -19,14 +19,13 @@ from sqlrewrite.plan.facts.error_free import (
     range_of,
     wrapping,
 )
-from sqlrewrite.plan.facts.functions import function
+from sqlrewrite.plan.facts.functions import Arguments, function
 from sqlrewrite.plan.facts.result_types import (
     fixed_result,
     lambda_parameters,
     result_type,
     takes,
 )
-from sqlrewrite.plan.facts.signatures import Arguments
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import (
     BOOLEAN,

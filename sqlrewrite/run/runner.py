@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from msgspec import Struct, field
 
-from sqlrewrite.catalog.model_files import at_file
+from sqlrewrite.catalog.sources import at_file
 from sqlrewrite.copies import replace
 from sqlrewrite.document import Document
 from sqlrewrite.find.summary import StatementSummary

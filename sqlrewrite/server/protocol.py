@@ -30,8 +30,7 @@ from sqlrewrite.results import ConfigError
 from sqlrewrite.run.file_content import UnreadFileError, check_size
 from sqlrewrite.run.runner import internal_error
 from sqlrewrite.server.actions import Action, actions, everything
-from sqlrewrite.server.analysis import Analysis, ServerProject, Workspace, analyse
-from sqlrewrite.server.hover import hover
+from sqlrewrite.server.analysis import Analysis, ServerProject, Workspace, analyse, hover
 from sqlrewrite.text.edits import Edit, Span
 from sqlrewrite.text.hosts.region import Host
 from sqlrewrite.text.source import LINE_END, Lines

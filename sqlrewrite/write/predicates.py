@@ -12,7 +12,7 @@ from sqlrewrite.settings.forms import FILTERED, HINTED, IN, RANGE, RANKED, SET, 
 from sqlrewrite.settings.options import NotAskedError
 from sqlrewrite.sql.places import NoPlaceError
 from sqlrewrite.text.limits import SPARK
-from sqlrewrite.write import constant_forms, literal_forms, query_forms
+from sqlrewrite.write import literal_forms, query_forms
 from sqlrewrite.write.fact_values import fact_value
 from sqlrewrite.write.key_queries import KeyQueries, KeyQueryWriter
 from sqlrewrite.write.repeated_text import AuthorText
@@ -42,7 +42,7 @@ def write(
     if not union:
         proposals = _distinct(proposals, author, words)
     if first.pair.bounds:
-        return _in_dialect(constant_forms.write_bounds(first, author), first)
+        return _in_dialect(query_forms.write_bounds(first, author), first)
     form, queries = chosen_form(first), KeyQueries(author, words, union)
     predicates = literal_forms.write_constants(proposals, queries)
     if not predicates and (form == VALUES or _may_stay(first)):

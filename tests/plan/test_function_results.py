@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sqlrewrite.plan.facts.functions import function, names
+from sqlrewrite.plan.facts.functions import Arguments, function, names, signature
 from sqlrewrite.plan.facts.result_rules import RESULTS
 from sqlrewrite.plan.facts.result_types import lambda_parameters, result_type
-from sqlrewrite.plan.facts.signatures import Arguments, signature
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import ExactSettings
 

@@ -10,7 +10,7 @@ import pytest
 from sqlrewrite import Catalog
 from sqlrewrite.output_columns import SessionState
 from sqlrewrite.plan.facts.types import ExactSettings
-from sqlrewrite.sql.outputs.output_query import query_output
+from sqlrewrite.sql.outputs.output_binder import query_output
 from tests.referee.names import CORPUS, agrees, behind, files, plan_types, run
 from tests.support.turns import turn
 

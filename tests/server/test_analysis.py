@@ -14,8 +14,7 @@ from sqlrewrite.linting.findings import Finding
 from sqlrewrite.linting.proposed_columns import Proposals
 from sqlrewrite.linting.selection import finding_filter
 from sqlrewrite.server.actions import actions, everything
-from sqlrewrite.server.analysis import Analysis, ServerProject, Workspace, analyse
-from sqlrewrite.server.hover import hover
+from sqlrewrite.server.analysis import Analysis, ServerProject, Workspace, analyse, hover
 from sqlrewrite.settings.options import make_options
 from sqlrewrite.settings.table import Settings
 from sqlrewrite.text.edits import apply

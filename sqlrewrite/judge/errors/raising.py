@@ -18,9 +18,8 @@ from sqlrewrite.plan.columns import computed_as, stays_in_range, type_of
 from sqlrewrite.plan.expressions import walk
 from sqlrewrite.plan.facts.coercion import is_numeric, never_fails
 from sqlrewrite.plan.facts.constants import CHECKS, is_instant
-from sqlrewrite.plan.facts.functions import Function, tagged
+from sqlrewrite.plan.facts.functions import Function, signature, tagged
 from sqlrewrite.plan.facts.operand_checks import never_raises
-from sqlrewrite.plan.facts.signatures import signature
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import BIGINT, BOOLEAN, DOUBLE, INT, MOMENTS, STRING, Type, valued
 from sqlrewrite.plan.memo import remembered, remembered_by_node, shared

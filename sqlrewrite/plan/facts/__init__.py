@@ -5,7 +5,7 @@
 - What does the table of functions say (``rules/functions/spark.toml``)? ``functions``: nothing else
   reads that file
 - What is the type of a constant (``constants``), of an operator (``operator_types``), of a call
-  (``result_types``, by the table's ``signatures`` and by ``result_rules``)?
+  (``result_types``, by the table's signatures and by ``result_rules``)?
 - What is the common type of two types, and do all comparisons agree on it (``coercion``)?
 - Can a call raise an error, given its constants (``constants``) or the types of its operands
   (``operand_checks``)? Is there a form of it that cannot (``error_free``)?

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from sqlrewrite.plan.facts import coercion, types
-from sqlrewrite.plan.facts.signatures import Argument, Arguments
+from sqlrewrite.plan.facts.functions import Argument, Arguments
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import Type, is_day_time, is_year_month
 

@@ -12,16 +12,17 @@ from functools import cache
 from sqlrewrite.copies import replace
 from sqlrewrite.plan.facts import types
 from sqlrewrite.plan.facts.coercion import is_decimal, is_integral
-from sqlrewrite.plan.facts.functions import Function, function
-from sqlrewrite.plan.facts.operator_types import binary, unary
-from sqlrewrite.plan.facts.result_rules import RESULTS
-from sqlrewrite.plan.facts.signatures import (
+from sqlrewrite.plan.facts.functions import (
     Argument,
     Arguments,
+    Function,
+    function,
     letter_types,
     signature,
     type_of_pattern,
 )
+from sqlrewrite.plan.facts.operator_types import binary, unary
+from sqlrewrite.plan.facts.result_rules import RESULTS
 from sqlrewrite.plan.facts.types import Type, valued
 
 _NTZ = frozenset({"to_timestamp", "try_to_timestamp"})

@@ -21,7 +21,6 @@ from sqlrewrite.plan.joins import simplify, simplify_inner_blocks
 from sqlrewrite.sql.bind.closed_world import is_plain_query, not_understood, syntax_reason
 from sqlrewrite.sql.bind.dml import query_run_by
 from sqlrewrite.sql.bind.from_clause import FromBinder
-from sqlrewrite.sql.bind.ranking_windows import ranked
 from sqlrewrite.sql.bind.scope import Scope
 from sqlrewrite.sql.bind.select_clauses import (
     SelectList,
@@ -29,6 +28,7 @@ from sqlrewrite.sql.bind.select_clauses import (
     limit_count,
     limit_over,
     order_keys,
+    ranked,
     select_list,
 )
 from sqlrewrite.sql.bind.translate import Facts, Translator, Trees

@@ -19,8 +19,8 @@ from json.scanner import py_make_scanner  # type: ignore[attr-defined]
 from typing import Any
 
 from sqlrewrite.text.hosts import python
+from sqlrewrite.text.hosts.program import Cells
 from sqlrewrite.text.hosts.region import Embedded, Host, Region, joined, plain
-from sqlrewrite.text.hosts.sessions import Cells
 from sqlrewrite.text.masking import CELL_END, LANGUAGE
 from sqlrewrite.text.source import LINE_END
 

@@ -17,9 +17,8 @@ from functools import cache
 from msgspec import Struct
 
 from sqlrewrite.text.hosts.literals import Operand, Unmapped, line_end, sql_of
-from sqlrewrite.text.hosts.program import Names, Way, in_order, meant
+from sqlrewrite.text.hosts.program import Cells, Names, Sessions, Way, in_order, meant
 from sqlrewrite.text.hosts.region import Embedded, Region
-from sqlrewrite.text.hosts.sessions import Cells, Sessions
 from sqlrewrite.text.hosts.spark_calls import ANYTHING, NAMES, ProgramEffect, effects
 from sqlrewrite.text.source import Lines
 
