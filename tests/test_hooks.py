@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from sqlrewrite.text.markers import MARKER
-from tests.lint.conftest import DDL
+from tests.linting.conftest import DDL
 
 pytestmark = pytest.mark.long  # for which .ci/run installs pre-commit
 

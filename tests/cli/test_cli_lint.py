@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Ran, invoke
-from tests.lint.conftest import DDL
+from tests.linting.conftest import DDL
 
 JOIN = "SELECT s.id FROM sales s CROSS JOIN calendar c WHERE s.day = c.day AND c.year = 2000\n"
 PRUNED_BY_SPARK = "SELECT s.id FROM sales s JOIN calendar c ON s.day = c.day WHERE c.year = 2000\n"

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from sqlrewrite.cli.commands import program
 from tests.cli.conftest import Ran
-from tests.lint.conftest import DDL
+from tests.linting.conftest import DDL
 
 LEFT = "SELECT s.id FROM sales s JOIN calendar c ON s.day = c.day WHERE c.year = 2024\n"
 MISSED = "SELECT c.n FROM calendar c LEFT JOIN sales s ON s.day = c.day WHERE c.year = 2024\n"

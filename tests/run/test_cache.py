@@ -29,7 +29,7 @@ from sqlrewrite.run.cache import Cache, fingerprint, packed
 from sqlrewrite.run.jobs import run_each
 from sqlrewrite.run.statistics import Silent
 from sqlrewrite.text.markers import MARKER
-from tests.lint.conftest import DDL
+from tests.linting.conftest import DDL
 
 WORTH = 12
 

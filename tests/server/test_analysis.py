@@ -19,8 +19,8 @@ from sqlrewrite.settings.options import make_options
 from sqlrewrite.settings.table import Settings
 from sqlrewrite.text.edits import apply
 from sqlrewrite.text.hosts import host_of
-from tests.hosts.test_notebooks import CALL, SQL, cell, notebook
-from tests.hosts.test_python import CATALOG
+from tests.text.hosts.test_notebooks import CALL, SQL, cell, notebook
+from tests.text.hosts.test_python import CATALOG
 
 OPTIONS = make_options()
 QUERIES = Path(__file__).resolve().parents[2] / "fixtures" / "queries"

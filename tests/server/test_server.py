@@ -15,8 +15,8 @@ from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
 
 from sqlrewrite import Catalog, rewrite
 from sqlrewrite.cli.commands import program
-from tests.hosts.test_notebooks import CALL, SQL
-from tests.hosts.test_python import MARKER
+from tests.text.hosts.test_notebooks import CALL, SQL
+from tests.text.hosts.test_python import MARKER
 
 DDL = """\
 CREATE TABLE sales (item INT, amt DOUBLE, day INT) PARTITIONED BY (day);

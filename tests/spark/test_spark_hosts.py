@@ -11,8 +11,8 @@ from sqlrewrite import Catalog
 from sqlrewrite.embedded import rewrite
 from sqlrewrite.settings.options import make_options
 from sqlrewrite.text.hosts import host_of
-from tests.hosts.programs import ROWS, TABLES, random_program
-from tests.hosts.test_python import CATALOG, MARKER
+from tests.text.hosts.programs import ROWS, TABLES, random_program
+from tests.text.hosts.test_python import CATALOG, MARKER
 
 pytestmark = pytest.mark.spark
 

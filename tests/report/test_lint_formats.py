@@ -19,6 +19,7 @@ from sqlrewrite.linting.selection import FindingFilter
 from sqlrewrite.report import lint, lint_formats, plain
 from sqlrewrite.results import Problem
 from sqlrewrite.run.runner import Request
+from tests.linting.conftest import DDL
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -31,6 +32,11 @@ SELECT id FROM sales; -- dpp-rewrite: ignore[DPP007] all of it
 SELEC 1;
 """
 BROKEN = LintedFile("gone.sql", failures=(Problem("io-error", "cannot be read: 100 %\nno", 1, 1),))
+
+
+@pytest.fixture(scope="module")
+def catalog() -> Catalog:
+    return Catalog.from_ddl(DDL)
 
 
 def _linted(catalog: Catalog, sql: str = SQL, path: str = "a b/q.sql") -> LintedFile:

@@ -9,7 +9,7 @@ import pytest
 
 from sqlrewrite import rewrite
 from sqlrewrite.text.hosts import host_of
-from tests.hosts.test_python import CATALOG, MARKER, QUERY, SCHEMA, done, literal
+from tests.text.hosts.test_python import CATALOG, MARKER, QUERY, SCHEMA, done, literal
 
 SQL = QUERY.format("'w'").replace(" FROM", "\nFROM").replace(" WHERE", "\n  WHERE")
 CALL = f'spark.sql("{QUERY.format(chr(39) + "w" + chr(39))}")'

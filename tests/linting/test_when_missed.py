@@ -6,7 +6,7 @@ from sqlrewrite import Catalog, rewrite
 from sqlrewrite.linting.findings import Finding
 from sqlrewrite.linting.linter import lint
 from sqlrewrite.settings.options import make_options
-from tests.lint.test_findings import IN, JOIN, _mended
+from tests.linting.test_findings import IN, JOIN, _mended
 
 OUTER = "SELECT c.n FROM calendar c LEFT JOIN sales s ON s.day = c.day WHERE c.year = 2024"
 

@@ -378,7 +378,7 @@ def test_broken_files_are_kept(seed: int) -> None:
 
 
 def test_our_own_sources_are_read_without_harm() -> None:
-    root = Path(__file__).resolve().parents[2]
+    root = Path(__file__).resolve().parents[3]
     for folder in ("tests/spark", "sqlrewrite/spark"):
         for name in sorted(os.listdir(root / folder)):
             if name.endswith(".py"):

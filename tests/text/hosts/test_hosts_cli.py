@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from sqlrewrite.cli.commands import program
-from tests.hosts.test_notebooks import CALL, SQL, cell, jupyter, notebook
-from tests.hosts.test_python import MARKER
+from tests.text.hosts.test_notebooks import CALL, SQL, cell, jupyter, notebook
+from tests.text.hosts.test_python import MARKER
 
 DDL = """\
 CREATE TABLE sales (item INT, amt DOUBLE, day INT) PARTITIONED BY (day);

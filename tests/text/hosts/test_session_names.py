@@ -10,8 +10,8 @@ import pytest
 from sqlrewrite import Catalog, embedded
 from sqlrewrite.settings.options import make_options
 from sqlrewrite.text.hosts import host_of
-from tests.hosts.programs import TABLES, random_program
-from tests.hosts.test_python import CALL, MARKER, QUERY, SCHEMA
+from tests.text.hosts.programs import TABLES, random_program
+from tests.text.hosts.test_python import CALL, MARKER, QUERY, SCHEMA
 
 HIDE_OR_MOVE = (
     'spark.sql("CREATE OR REPLACE TEMP VIEW dates AS " + build())\n',
