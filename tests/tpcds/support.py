@@ -26,17 +26,17 @@ NOT_LOOSENED = frozenset({4})
 
 
 @cache
-def database() -> duckdb.DuckDBPyConnection:
+def database(scale: float = SCALE) -> duckdb.DuckDBPyConnection:
     """TPC-DS in DuckDB, with Spark's order of NULLs and its functions."""
     connection = duckdb.connect()
     behave_as_spark(connection)
-    load_tpcds(connection, SCALE)
+    load_tpcds(connection, scale)
     return connection
 
 
 @cache
 def queries() -> dict[int, str]:
-    return spark_queries(database())
+    return spark_queries(database(0))
 
 
 @cache
@@ -46,7 +46,7 @@ def catalog() -> Catalog:
 
 @cache
 def tables() -> dict[str, str]:
-    return table_ddl(database())
+    return table_ddl(database(0))
 
 
 @cache
