@@ -168,11 +168,19 @@ def stands_for(side: Expression, of: DerivedColumn, kind: Type | None) -> str | 
 
 def is_day(expression: Expression) -> bool:
     """Whether an expression is the day of a column."""
+    return column_of_day(expression) is not None
+
+
+def column_of_day(expression: Expression) -> ColumnRef | None:
+    """The column whose day an expression is; None for any other."""
     match expression:
-        case Cast(operand=ColumnRef(), type="date") | Call(name="to_date", args=(ColumnRef(),)):
-            return True
+        case (
+            Cast(operand=ColumnRef() as column, type="date")
+            | Call(name="to_date", args=(ColumnRef() as column,))
+        ):
+            return column
         case _:
-            return False
+            return None
 
 
 _MONTHLY = frozenset("yM")

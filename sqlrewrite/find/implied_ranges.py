@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, timedelta
 
 from sqlrewrite.copies import replace
-from sqlrewrite.find.derived_columns import DerivedColumn
+from sqlrewrite.find.derived_columns import DerivedColumn, column_of_day
 from sqlrewrite.find.join_edges import FLIPPED
-from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal
+from sqlrewrite.plan.algebra import Call, ColumnRef, Expression, Literal
 from sqlrewrite.plan.facts.constants import is_instant
 from sqlrewrite.plan.facts.derivations import unit
 from sqlrewrite.plan.facts.functions import tagged
@@ -200,13 +200,8 @@ def _period_with_value(
 
 def _is_day(side: Expression, column: str) -> bool:
     """Whether an expression is the column or its day."""
-    match side:
-        case ColumnRef(name=name):
-            return name == column
-        case Cast(operand=operand, type="date") | Call(name="to_date", args=(operand,)):
-            return isinstance(operand, ColumnRef) and operand.name == column
-        case _:
-            return False
+    ref = side if isinstance(side, ColumnRef) else column_of_day(side)
+    return ref is not None and ref.name == column
 
 
 def _period_around(

@@ -205,7 +205,7 @@ def _greatest_rank(condition: ra.Expression, resolve: ColumnResolver, ref: ra.Co
         ):
             return _greatest_rank(deciding, _unchanged, ref)
         case ra.Call(name="=", args=(one, other)) if not _OF_ALL.isdisjoint(
-            (_window_function(resolve(one)), _window_function(resolve(other)))
+            (window_function(resolve(one)), window_function(resolve(other)))
         ):
             plain = (resolve(side) for side in (one, other))
             return int(
@@ -224,7 +224,7 @@ def _greatest_rank(condition: ra.Expression, resolve: ColumnResolver, ref: ra.Co
         case _:
             return 0
     numbers = all(rank.kind == "number" for rank in ranks)
-    if not numbers or _window_function(resolve(ranked)) not in tagged("numbers"):
+    if not numbers or window_function(resolve(ranked)) not in tagged("numbers"):
         return 0
     counts = [row_count(rank.text) for rank in ranks]
     return max(counts) - (name in ("<", ">")) if all(counts) else 0
@@ -259,7 +259,7 @@ def _condition_of(expression: ra.Expression, value: ra.Literal) -> ra.Expression
     return when if int(then.text) == rank and rank not in others else None
 
 
-def _window_function(expression: ra.Expression) -> str:
+def window_function(expression: ra.Expression) -> str:
     """The name of the function that a window computes; empty for any other expression."""
     match expression:
         case ra.Call(name="over", args=(ra.Call(name=name), *_)):

@@ -21,8 +21,13 @@ from sqlrewrite.linting import (
     scan_checks,
     wrapped_checks,
 )
-from sqlrewrite.linting.checked_statement import CheckedStatement, checked_statements, place_of
-from sqlrewrite.linting.findings import Finding, Fix, LintResult, Replacement, of_no_statement
+from sqlrewrite.linting.checked_statement import (
+    CheckedStatement,
+    checked_statements,
+    fix_of,
+    place_of,
+)
+from sqlrewrite.linting.findings import Finding, LintResult, of_no_statement
 from sqlrewrite.linting.proposed_columns import Proposals, Supposition
 from sqlrewrite.linting.suppression import suppress
 from sqlrewrite.results import NOT_PARSED, Rewrite
@@ -33,7 +38,7 @@ from sqlrewrite.settings.table import LEAVING
 from sqlrewrite.sql.interpreter import at_rest, deep
 from sqlrewrite.stripping import FOREIGN, foreign
 from sqlrewrite.text.blocks import renderings
-from sqlrewrite.text.edits import Span
+from sqlrewrite.text.edits import Edit, Span
 from sqlrewrite.text.markers import MARKER
 from sqlrewrite.text.source import Lines
 from sqlrewrite.warehouse import Warehouse
@@ -175,7 +180,7 @@ def lint_renderings(sql: str, rewritten: Rewrite, of: Callable[[str], LintResult
             if rendering.shows(finding.place.span)
         ):
             kept[key] = finding
-    fix = Fix(tuple(_change(sql, rewritten.sql))) if rewritten.changed else None
+    fix = fix_of(Lines(sql), [_change(sql, rewritten.sql)]) if rewritten.changed else None
     fixed = [replace(finding, fix=finding.fix and fix, choice=None) for finding in kept.values()]
     fixed.sort(key=lambda it: (it.place.span.start, it.code))
     return tuple(fixed), tuple(dict.fromkeys(bug for *_, bugs in every for bug in bugs))
@@ -185,12 +190,11 @@ def _key(finding: Finding) -> tuple[str, Span]:
     return finding.code, finding.place.span
 
 
-def _change(before: str, after: str) -> Iterator[Replacement]:
+def _change(before: str, after: str) -> Edit:
     """The change from one text to the other: all between their common beginning and end."""
     pairs = list(zip(before, after, strict=False))
     start = next((n for n, (a, b) in enumerate(pairs) if a != b), len(pairs))
     rest = min(len(before), len(after)) - start
     ends = zip(reversed(before), reversed(after), strict=False)
     same = next((n for n, (a, b) in enumerate(ends) if n >= rest or a != b), rest)
-    span = Span(start, len(before) - same)
-    yield Replacement(place_of(Lines(before), span), after[start : len(after) - same])
+    return Edit(Span(start, len(before) - same), after[start : len(after) - same])

@@ -323,20 +323,27 @@ def output_types(plan: ra.Plan, count: int) -> tuple[Type | None, ...]:
 def _of_branches(plan: ra.Plan, node: ra.Node, position: int) -> Type | None:
     """The type of a query's column inside a statement, where CHAR stays CHAR; for a set operation
     the common type of its branches."""
-    kinds: list[Type | None] = []
+    listed = [project.outputs for project in branches(node) or ()]
+    if not listed or any(position >= len(outputs) for outputs in listed):
+        return None
+    return _common(plan, [_shown(plan, outputs[position].expression) for outputs in listed])
+
+
+def branches(node: ra.Node) -> list[ra.Project] | None:
+    """The SELECTs whose rows a query returns; None if the columns of one are not all known."""
+    projects: list[ra.Project] = []
     stack = [node]
     while stack:
-        top = stack.pop()
-        match top:
-            case ra.Project(outputs=items, complete=True) if position < len(items):
-                kinds.append(_shown(plan, items[position].expression))
+        match stack.pop():
             case ra.SetOperation(left=left, right=right):
                 stack += [right, left]
             case ra.Limit(child=child) | ra.Aggregate(child=child):
                 stack.append(child)
+            case ra.Project(complete=True) as project:
+                projects.append(project)
             case _:
                 return None
-    return _common(plan, kinds)
+    return projects
 
 
 def _shown(plan: ra.Plan, expression: ra.Expression) -> Type | None:

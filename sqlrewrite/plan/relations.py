@@ -109,6 +109,20 @@ def leaves(node: ra.Node | None, *, named: bool = False) -> Iterator[ra.Relation
                 pass
 
 
+def operators(query: ra.Query) -> Iterator[ra.Node]:
+    """The operators of a query above its FROM, from the top. Callers treat kinds that they do not
+    list as barriers."""
+    stack = [query.node]
+    while stack:
+        node = stack.pop()
+        if not isinstance(node, ra.Relation | ra.Join | ra.Generate):
+            yield node
+        if isinstance(node, ra.SetOperation):
+            stack += [node.left, node.right]
+        elif isinstance(node, ra.Project | ra.Limit | ra.Aggregate | ra.Filter | ra.Window):
+            stack.append(node.child)
+
+
 def named(node: ra.Node | None) -> tuple[ra.Relation | ra.Generate, ...]:
     """The relations and generators of a join tree whose columns can be named above it, as those of
     ``leaves``, which are put together once for each join."""

@@ -56,6 +56,7 @@ class Places:
     def __init__(self, text: str, tokens: Sequence[Token], bound: Bound) -> None:
         self.text = text
         self.tokens = tokens
+        self.plan = bound.plan
         self._bound = bound
         self.memo: dict[object, Any] = {}
         self._starts = [token.start for token in tokens]

@@ -14,7 +14,7 @@ from itertools import count
 from msgspec import Struct, field
 
 from sqlrewrite.find.join_edges import Side
-from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin
+from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin, flattened
 from sqlrewrite.judge.benefit.already_pruned import is_authors_in
 from sqlrewrite.judge.benefit.keys import is_whole_in_query
 from sqlrewrite.judge.errors.attempted import attempted_group_keys, exact_attempts
@@ -23,7 +23,8 @@ from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.judge.soundness.dimension import in_sides, narrowed_key
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import arithmetic, column_names, computed_as
-from sqlrewrite.plan.expressions import children
+from sqlrewrite.plan.expressions import walk
+from sqlrewrite.plan.relations import leaves, read_by
 from sqlrewrite.sql.places import NoPlaceError, Places
 from sqlrewrite.text.edits import Span
 from sqlrewrite.write.derived_values import days_around, derived_value
@@ -263,7 +264,7 @@ class KeyQueryWriter(Struct):
         name = relation.table.name[-1] if isinstance(relation, ra.Scan) else relation.alias
         words = [word for word in re.split(r"[^a-z0-9]+", name.lower()) if word]
         stem = "".join(word[0] for word in words if not word[0].isdigit()) or "k"
-        inside = (name for item in repeated for name in _subquery_columns(item))
+        inside = _subquery_columns(self.author.places.plan, repeated)
         return self.unused(stem, {*(column_names(relation) or ()), *inside})
 
     def unused(self, stem: str, avoid: set[str]) -> str:
@@ -337,36 +338,13 @@ def _listed(relation: ra.Relation) -> str:
     return f"({', '.join(map(quoted, listed))})" if listed else ""
 
 
-def _subquery_columns(restriction: Restriction) -> Iterator[str]:
-    """Names of the columns of all relations that the subqueries of a restriction read."""
-    stack: list[object] = [restriction]
-    while stack:
-        match stack.pop():
-            case Conjunct(expression=expression):
-                stack.append(expression)
-            case AnyOf(branches=branches):
-                stack += [item for branch in branches for item in branch]
-            case ra.Subquery(query=query, operand=operand):
-                stack += [query.node, operand]
-            case ra.Derived(query=query) | ra.CteReference(query=query) as relation:
-                yield from column_names(relation) or ()
-                stack.append(query.node)
-            case ra.Scan() | ra.Inline() | ra.Opaque() as relation:
-                yield from column_names(relation) or ()
-            case ra.Join(left=left, right=right, conditions=conditions):
-                stack += [left, right, *(condition.expression for condition in conditions)]
-            case ra.SetOperation(left=left, right=right):
-                stack += [left, right]
-            case ra.Filter(child=child, conditions=conditions):
-                stack += [child, *(condition.expression for condition in conditions)]
-            case ra.Project(child=child, outputs=outputs):
-                stack += [child, *(output.expression for output in outputs)]
-            case ra.Generate(child=child) as generator:
-                yield from column_names(generator) or ()
-                stack.append(child)
-            case ra.Aggregate(child=child) | ra.Window(child=child) | ra.Limit(child=child):
-                stack.append(child)
-            case ra.Call() | ra.Cast() | ra.Unknown() as expression:
-                stack += children(expression)
-            case _:
-                pass
+def _subquery_columns(plan: ra.Plan, restrictions: Sequence[Restriction]) -> Iterator[str]:
+    """Names of the columns of all relations that the subqueries of restrictions read."""
+    conditions = (item for item in flattened(restrictions) if isinstance(item, Conjunct))
+    nodes = (node for condition in conditions for node in walk(condition.expression))
+    for query in (node.query for node in nodes if isinstance(node, ra.Subquery)):
+        read = read_by(plan, query)
+        ctes = (relation.query for relation in read if isinstance(relation, ra.CteReference))
+        for number in (number for inner in (query, *ctes) for number in inner.blocks):
+            for leaf in leaves(plan.blocks[number].source):
+                yield from column_names(leaf) or ()

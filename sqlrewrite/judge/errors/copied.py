@@ -84,12 +84,7 @@ def _raising_beside(proposal: Proposal, extended: frozenset[int]) -> ra.Expressi
     plan = proposal.plan
     own = [column for column in conditions_on(plan) if column[0] in extended]
     same = frozenset[ColumnId]().union(*(alike(plan, *column) for column in own))
-    conditions = (
-        condition
-        for condition in _conditions_among(plan, same)
-        if same.issuperset(named(condition))
-    )
-    return next(_raising_among(proposal, conditions), None)
+    return _raising_on_all(proposal, same)
 
 
 def raising_for_constant(proposal: Proposal) -> ra.Expression | None:
@@ -106,12 +101,14 @@ def _raising_for_keys(proposal: Proposal, same: frozenset[ColumnId]) -> ra.Expre
     plan = proposal.plan
     if blocks_inside(plan).isdisjoint(plan.owner.get(relation) for relation, _ in same):
         return None
-    conditions = (
-        condition
-        for condition in _conditions_among(plan, same)
-        if same.issuperset(named(condition))
-    )
-    return next(_raising_among(proposal, conditions), None)
+    return _raising_on_all(proposal, same)
+
+
+def _raising_on_all(proposal: Proposal, same: frozenset[ColumnId]) -> ra.Expression | None:
+    """What can raise an error in a condition that names no other columns; None if nothing can."""
+    conditions = _conditions_among(proposal.plan, same)
+    alone = (condition for condition in conditions if same.issuperset(named(condition)))
+    return next(_raising_among(proposal, alone), None)
 
 
 @shared

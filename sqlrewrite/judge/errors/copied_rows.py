@@ -26,7 +26,7 @@ from sqlrewrite.plan.facts.coercion import is_integral
 from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.plan.facts.types import BIGINT
 from sqlrewrite.plan.memo import remembered, shared
-from sqlrewrite.plan.relations import direct_readers, leaves, numbers
+from sqlrewrite.plan.relations import direct_readers, leaves, numbers, operators
 from sqlrewrite.text.limits import SPARK
 
 _Raising = tuple[ra.Expression, ra.Relation | ra.Generate]
@@ -232,23 +232,8 @@ def _is_read_in_part(plan: ra.Plan, relation: int) -> bool:
         return False
     if any(plan.blocks[number].having for number in read.query.top):
         return True
-    return _has_difference(read.query.node)
-
-
-def _has_difference(node: ra.Node) -> bool:
-    """Whether a query is an EXCEPT or INTERSECT, or has one in its UNION."""
-    stack = [node]
-    while stack:
-        match stack.pop():
-            case ra.SetOperation(kind="except" | "intersect"):
-                return True
-            case ra.SetOperation(left=left, right=right):
-                stack += (left, right)
-            case ra.Limit(child=child) | ra.Aggregate(child=child, kind="distinct"):
-                stack.append(child)
-            case _:
-                pass
-    return False
+    sets = (node for node in operators(read.query) if isinstance(node, ra.SetOperation))
+    return any(node.kind != "union" for node in sets)
 
 
 @remembered

@@ -22,7 +22,6 @@ from sqlrewrite.judge.planners.join_order import (
     filtering_side,
     hidden_column,
     join_of,
-    operators,
     restricted_further,
     unlisted_join,
 )
@@ -30,7 +29,7 @@ from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.facts.coercion import family
 from sqlrewrite.plan.facts.types import DATE, FLOATING, MOMENTS
-from sqlrewrite.plan.relations import leaves, numbers
+from sqlrewrite.plan.relations import leaves, numbers, operators
 
 _OPERATORS = frozenset({"=", "<", "<=", ">", ">=", "<=>"})
 

@@ -21,12 +21,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from sqlrewrite.find.pairs import Pair
 from sqlrewrite.find.reducers import conditions_on
 from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, flattened, neighbours
-from sqlrewrite.judge.planners.join_order import hidden_column, join_of, operators, unlisted_join
+from sqlrewrite.judge.planners.join_order import hidden_column, join_of, unlisted_join
 from sqlrewrite.judge.proposal import Proposal, quoted_relation, takes_keys
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import expression_type
 from sqlrewrite.plan.expressions import walk
-from sqlrewrite.plan.relations import leaves, numbers, read_by
+from sqlrewrite.plan.relations import leaves, numbers, operators, read_by
 from sqlrewrite.rulebook import Engine
 from sqlrewrite.settings.options import ALONE
 

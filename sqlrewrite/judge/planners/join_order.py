@@ -8,7 +8,7 @@ cost-based and star-schema orders are off by default.)
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from sqlrewrite.find.pairs import Pair
 from sqlrewrite.find.restrictions import neighbours
@@ -16,10 +16,9 @@ from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import expression_type
 from sqlrewrite.plan.memo import remembered
-from sqlrewrite.plan.relations import conditions_of, leaves, numbers
+from sqlrewrite.plan.relations import conditions_of, leaves, numbers, operators
 from sqlrewrite.rulebook import Engine
 
-_READ = (ra.Scan, ra.Derived, ra.CteReference, ra.Inline, ra.Opaque, ra.Join, ra.Generate)
 _CLAUSES = (ra.Project, ra.Limit, ra.Aggregate, ra.Filter, ra.Window)
 _INNER = (ra.JoinType.INNER, ra.JoinType.CROSS)
 
@@ -78,20 +77,6 @@ def only_unions(query: ra.Query) -> bool:
         else isinstance(operator, _CLAUSES)
         for operator in operators(query)
     )
-
-
-def operators(query: ra.Query) -> Iterator[ra.Node]:
-    """The operators of a query above its FROM, from the top. Callers treat kinds that they do not
-    list as barriers."""
-    stack = [query.node]
-    while stack:
-        node = stack.pop()
-        if not isinstance(node, _READ):
-            yield node
-        if isinstance(node, ra.SetOperation):
-            stack += [node.left, node.right]
-        elif isinstance(node, _CLAUSES):
-            stack.append(node.child)
 
 
 def join_of(node: ra.Node, one: int, other: int) -> ra.Join | None:

@@ -19,13 +19,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf, prod
 
+from sqlrewrite.find.rank_pairs import window_function
 from sqlrewrite.find.reducers import all_restrictions
 from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin
 from sqlrewrite.judge.benefit.keys import selective
 from sqlrewrite.judge.planners.join_order import (
     filtering_side,
     hidden_column,
-    operators,
     restricted_further,
     unlisted_join,
 )
@@ -35,7 +35,7 @@ from sqlrewrite.plan.columns import computed_as
 from sqlrewrite.plan.expressions import walk
 from sqlrewrite.plan.facts.functions import tagged
 from sqlrewrite.plan.memo import remembered, shared
-from sqlrewrite.plan.relations import leaves, read_by
+from sqlrewrite.plan.relations import leaves, operators, read_by
 from sqlrewrite.settings.options import ALONE
 
 _ROWS = "4.3"
@@ -109,19 +109,12 @@ def _ranked_inside(proposal: Proposal, query: ra.Query) -> bool:
 def _is_first(proposal: Proposal, expression: ra.Expression) -> bool:
     match expression:
         case ra.Call(name="=" | "<" | "<=", args=(ra.ColumnRef() as column, ra.Literal())):
-            return any(map(_ranks, computed_as(proposal.plan, column)))
+            values = computed_as(proposal.plan, column)
         case ra.Call(name="=" | "<" | "<=", args=(value, ra.Literal())):
-            return _ranks(value)
+            values = (value,)
         case _:
             return False
-
-
-def _ranks(expression: ra.Expression) -> bool:
-    match expression:
-        case ra.Call(name="over", args=(ra.Call(name=name), *_)):
-            return name in tagged("numbers")
-        case _:
-            return False
+    return any(window_function(value) in tagged("numbers") for value in values)
 
 
 def _broadcast(side: Sequence[ra.Node], block: ra.Block, hinted: Sequence[ra.Block]) -> bool:

@@ -15,7 +15,7 @@ from sqlglot import Token, TokenType, exp
 
 from sqlrewrite.copies import replace
 from sqlrewrite.plan import algebra as ra
-from sqlrewrite.plan.columns import column_names, output_types, outputs, type_of
+from sqlrewrite.plan.columns import branches, column_names, output_types, outputs, type_of
 from sqlrewrite.plan.facts.types import ExactSettings, Type
 from sqlrewrite.plan.memo import within
 from sqlrewrite.plan.relations import leaves, one_row
@@ -58,19 +58,9 @@ def output_columns(
 def _branches(node: ra.Node) -> list[ra.Project] | None:
     """The SELECTs whose rows a query returns; None if the columns of one are unknown, or their
     numbers of columns differ."""
-    branches: list[ra.Project] = []
-    stack = [node]
-    while stack:
-        match stack.pop():
-            case ra.SetOperation(left=left, right=right):
-                stack += [right, left]
-            case ra.Limit(child=child) | ra.Aggregate(child=child):
-                stack.append(child)
-            case ra.Project(complete=True) as project:
-                branches.append(project)
-            case _:
-                return None
-    return branches if len({len(branch.outputs) for branch in branches}) == 1 else None
+    projects = branches(node)
+    same = projects is not None and len({len(project.outputs) for project in projects}) == 1
+    return projects if same else None
 
 
 class OutputBinder(Binder):
