@@ -68,8 +68,7 @@ def decide_statement(
     Raises RecursionError for one that is nested too deeply, ConfigError and ResolveError.
     """
     bound, pairs = reading.bound, reading.pairs
-    if bound is None:
-        return StatementDecision(reading, failure=reading.unread_join)
+    assert bound is not None
     if options.form != VALUES and not context.literals:  # a MERGE needs literals in its ON
         pairs = tuple(pair for pair in pairs if pair.bounds or not pair.constants_only)
     plan = bound.plan

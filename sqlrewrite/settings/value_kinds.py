@@ -198,7 +198,7 @@ def _column_and_expression(text: str) -> dict[str, dict[str, str]]:
         table, dot, column = name.strip().rpartition(".")
         if not (equals and dot and table and column and expression.strip()):
             raise ValueError("TABLE.COLUMN=EXPRESSION, with semicolons between several")
-        tables.setdefault(table, {})[column] = expression.strip()
+        tables.setdefault(table.lower(), {})[column] = expression.strip()
     return tables
 
 

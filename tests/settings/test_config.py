@@ -134,6 +134,7 @@ def test_the_environment_wins(folder: Path) -> None:
             "DPP_REWRITE_IGNORE": "DPP001, DPP002",
             "DPP_REWRITE_PER_FILE_IGNORES": "old/*:DPP001,old/*:DPP002",
             "DPP_REWRITE_SEVERITY": "DPP007=note",
+            "DPP_REWRITE_DERIVED": "Logs.e.dt=to_date(ts); logs.e.h = hour(ts)",
             "HOME": "/",
         },
     )
@@ -144,6 +145,7 @@ def test_the_environment_wins(folder: Path) -> None:
         ignore=("DPP001", "DPP002"),
         per_file_ignores=(("old/*", ("DPP001", "DPP002")),),
         severity=(("DPP007", "note"),),
+        derived={"logs.e": {"dt": "to_date(ts)", "h": "hour(ts)"}},
         source="pyproject.toml",
     )
 
@@ -160,6 +162,11 @@ def test_the_environment_names_the_file(folder: Path) -> None:
         ("ZZZ", "0", "the environment's DPP_REWRITE_ZZZ is no setting"),
         ("HINT", "maybe", "DPP_REWRITE_HINT must be true or false, not 'maybe'"),
         ("SEVERITY", "DPP007", "DPP_REWRITE_SEVERITY must be CODE=LEVEL, with commas"),
+        (
+            "DERIVED",
+            "dt=1",
+            "must be TABLE.COLUMN=EXPRESSION, with semicolons between several, not",
+        ),
         ("PER_FILE_IGNORES", "x", "must be PATTERN:CODE, with commas between several, not 'x'"),
     ],
 )

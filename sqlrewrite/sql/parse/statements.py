@@ -131,11 +131,6 @@ class Lexed(Struct, frozen=True, eq=False):
     obstacles: tuple[Obstacle, ...] = ()
     refer: Refer = no_name
 
-    @property
-    def places(self) -> Iterator[Span]:
-        """The spans of its tokens."""
-        return (Span(token.start, token.end + 1) for token in self.tokens)
-
     def without(self, spans: Sequence[Span]) -> Lexed:
         """The tokens and templates that begin in none of the spans, which are in order."""
         tokens, templates = _outside(self.tokens, spans), _outside(self.templates, spans)
