@@ -113,8 +113,7 @@ def missing_relation(statement: Statement, catalog: Warehouse) -> Failure | None
 
 def _bound(reading: Reading, text: str, around: frozenset[str] | None, whole: bool) -> Reading:
     # Only here, so that a text without a partitioned table does not wait for the imports.
-    from sqlrewrite.find.filter_pairs import find_filter_pairs
-    from sqlrewrite.find.merge_constants import with_constants
+    from sqlrewrite.find.filter_pairs import find_filter_pairs, with_constants
     from sqlrewrite.find.pairs import find_pairs, unread_join
     from sqlrewrite.find.rank_pairs import find_rank_pairs
     from sqlrewrite.sql.bind.binder import bind
