@@ -6,7 +6,7 @@ Each row that matters to the result satisfies all of them; leaving one out only 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
@@ -116,6 +116,11 @@ def same_rows(one: ra.Relation, other: ra.Relation) -> bool:
     if isinstance(one, ra.Derived) and isinstance(other, ra.Derived):
         return bool(one.view) and one.view == other.view and one.columns == other.columns
     return False
+
+
+def plain_conditions(restrictions: Iterable[Restriction]) -> Iterator[ra.Expression]:
+    """The conditions among restrictions that are conjuncts."""
+    return (item.expression for item in restrictions if isinstance(item, Conjunct))
 
 
 def flattened(restrictions: Sequence[Restriction]) -> Iterator[Conjunct | SemiJoin]:

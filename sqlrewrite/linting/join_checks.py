@@ -9,7 +9,7 @@ from itertools import chain
 
 from sqlrewrite.find.join_edges import ScanJoin
 from sqlrewrite.find.reducers import all_restrictions, own_conditions
-from sqlrewrite.find.restrictions import Conjunct
+from sqlrewrite.find.restrictions import plain_conditions
 from sqlrewrite.judge.benefit.already_pruned import is_authors_in
 from sqlrewrite.judge.benefit.benefit import read_again
 from sqlrewrite.judge.benefit.keys import (
@@ -93,12 +93,9 @@ def _doubtful(proposal: Proposal) -> str:
 
 def _restricted(proposal: Proposal, scan: Scan) -> bool:
     """Whether a condition on a scan alone names one of its partition columns."""
-    items = own_conditions(proposal.plan, scan.relation, ALONE)
+    own = plain_conditions(own_conditions(proposal.plan, scan.relation, ALONE))
     return any(
-        ref.name in scan.table.partitioning
-        for item in items
-        if isinstance(item, Conjunct)
-        for ref in columns(item.expression)
+        ref.name in scan.table.partitioning for condition in own for ref in columns(condition)
     )
 
 
@@ -192,11 +189,11 @@ def latest_partition(checked: CheckedStatement) -> Iterator[Finding]:
 def _bounded_by_others(checked: CheckedStatement, scan: Scan) -> bool:
     """Whether a condition on the fact alone, and without a subquery, bounds a partition column."""
     names = partitions(scan, checked.engine)
+    conditions = plain_conditions(all_restrictions(checked.plan, scan.relation, ALONE))
     return any(
-        isinstance(restriction, Conjunct)
-        and bounds(restriction.expression, scan.relation, names)
-        and not any(isinstance(part, Subquery) for part in walk(restriction.expression))
-        for restriction in all_restrictions(checked.plan, scan.relation, ALONE)
+        bounds(condition, scan.relation, names)
+        and not any(isinstance(part, Subquery) for part in walk(condition))
+        for condition in conditions
     )
 
 

@@ -18,7 +18,7 @@ from sqlrewrite.catalog.sources import in_folder
 from sqlrewrite.copies import replace
 from sqlrewrite.document import Decision, Document, decide, read
 from sqlrewrite.find.reducers import own_conditions
-from sqlrewrite.find.restrictions import Conjunct
+from sqlrewrite.find.restrictions import plain_conditions
 from sqlrewrite.plan.algebra import Plan, Scan
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.settings.forms import VALUES
@@ -79,12 +79,8 @@ class Supposition:
     def advice(self, plan: Plan, scan: Scan, names: frozenset[str]) -> Advice | None:
         """The proposed declaration for a scan with these partition columns; None if there is
         none."""
-        filtered = {
-            ref.name
-            for condition in own_conditions(plan, scan.relation, ALONE)
-            if isinstance(condition, Conjunct)
-            for ref in columns(condition.expression)
-        }
+        conditions = plain_conditions(own_conditions(plan, scan.relation, ALONE))
+        filtered = {ref.name for condition in conditions for ref in columns(condition)}
         if not filtered - names or self.options.form == VALUES:  # for values an engine is asked
             return None
         for derivation in self.proposals.derivations.get(scan.table.name, ()):

@@ -14,7 +14,7 @@ from datetime import date, timedelta
 from msgspec import Struct
 
 from sqlrewrite.find.reducers import conditions_reaching, own_conditions
-from sqlrewrite.find.restrictions import Conjunct
+from sqlrewrite.find.restrictions import plain_conditions
 from sqlrewrite.judge.benefit.already_pruned import binds_to_one_value, repeats
 from sqlrewrite.linting.checked_statement import CheckedStatement
 from sqlrewrite.linting.findings import Finding, Severity
@@ -225,12 +225,8 @@ def _adds_nothing(checked: CheckedStatement, scan: Scan, wrapped: _Wrapped) -> b
 
 def _bound(plan: Plan, scan: Scan, wrapped: _Wrapped) -> bool:
     """Whether another condition binds a column to one value."""
-    own = own_conditions(plan, scan.relation, ALONE)
-    return any(
-        isinstance(item, Conjunct) and binds_to_one_value(item.expression, name)
-        for item in own
-        for name in wrapped.names
-    )
+    own = plain_conditions(own_conditions(plan, scan.relation, ALONE))
+    return any(binds_to_one_value(condition, name) for condition in own for name in wrapped.names)
 
 
 def _finding(checked: CheckedStatement, scan: Scan, wrapped: _Wrapped, prunes: bool) -> Finding:

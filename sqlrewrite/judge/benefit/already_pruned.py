@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from sqlrewrite.find.pairs import Pair, by_day
 from sqlrewrite.find.reducers import conditions_on, own_conditions
-from sqlrewrite.find.restrictions import Conjunct, Restriction
+from sqlrewrite.find.restrictions import Conjunct, Restriction, plain_conditions
 from sqlrewrite.judge.benefit.keys import has_few_keys, selective
 from sqlrewrite.judge.form import chosen_form
 from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed
@@ -36,7 +36,7 @@ def judge_bound(proposal: Proposal) -> Judgement:
         items = own_conditions(proposal.plan, proposal.pair.scan.relation, proposal.options.reach)
     else:
         items = conditions_on(proposal.plan, proposal.pair.scan.relation, proposal.options.reach)
-    for expression in (item.expression for item in items if isinstance(item, Conjunct)):
+    for expression in plain_conditions(items):
         if binds_to_one_value(expression, proposal.pair.pruned):
             return failed(f"the query restricts `{proposal.pair.pruned}` to one value already")
     return passed(f"the query does not restrict `{proposal.pair.pruned}` to one value")
@@ -93,9 +93,7 @@ def _judge_in(proposal: Proposal) -> Judgement:
 
 def _conditions(proposal: Proposal, scan: Scan) -> Iterator[Expression]:
     """The conditions that apply to a scan, over its own columns."""
-    for item in conditions_on(proposal.plan, scan.relation, proposal.options.reach):
-        if isinstance(item, Conjunct):
-            yield item.expression
+    return plain_conditions(conditions_on(proposal.plan, scan.relation, proposal.options.reach))
 
 
 def binds_to_one_value(expression: Expression, column: str) -> bool:
@@ -256,7 +254,7 @@ def _on_key(
     constants; else None."""
     if not all(isinstance(item, Conjunct) and not item.condition.in_or for item in restrictions):
         return None
-    here = [item.expression for item in restrictions if isinstance(item, Conjunct)]
+    here = [*plain_conditions(restrictions)]
     if not all(_constants_on(expression, key) for expression in here):
         return None
     match relation:

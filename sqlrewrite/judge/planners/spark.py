@@ -21,7 +21,7 @@ from math import inf, prod
 
 from sqlrewrite.find.rank_pairs import window_function
 from sqlrewrite.find.reducers import all_restrictions
-from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin
+from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin, plain_conditions
 from sqlrewrite.judge.benefit.keys import selective
 from sqlrewrite.judge.planners.join_order import (
     filtering_side,
@@ -84,8 +84,7 @@ def _ranked(proposal: Proposal, leaf: ra.Node) -> bool:
     if not isinstance(leaf, ra.Derived | ra.CteReference) or not _numbers_rows(proposal.plan):
         return False
     items = all_restrictions(proposal.plan, leaf.relation, ALONE)
-    conditions = (item.expression for item in items if isinstance(item, Conjunct))
-    outside = any(_is_first(proposal, condition) for condition in conditions)
+    outside = any(_is_first(proposal, condition) for condition in plain_conditions(items))
     return outside or _ranked_inside(proposal, leaf.query)
 
 

@@ -15,7 +15,7 @@ from sqlrewrite.copies import replace
 from sqlrewrite.find.filter_pairs import restricts
 from sqlrewrite.find.rank_pairs import conditions_on_ranked_rows
 from sqlrewrite.find.reducers import own_conditions
-from sqlrewrite.find.restrictions import Conjunct
+from sqlrewrite.find.restrictions import Conjunct, plain_conditions
 from sqlrewrite.judge.conditions import (
     GUARDS,
     describe,
@@ -65,11 +65,9 @@ def judge_pruned(proposal: Proposal) -> Judgement:
     """Whether the query does not restrict the derived column itself."""
     scan, column = proposal.pair.scan, proposal.pair.pruned
     ends = proposal.pair.derived is not None and proposal.pair.derived.ends
-    for item in own_conditions(proposal.plan, scan.relation, ALONE):
-        if not isinstance(item, Conjunct):
-            continue
-        named = any(r.name == column for r in columns(item.expression))
-        if named and (not ends or restricts(proposal.plan, item.expression, proposal.pair)):
+    for condition in plain_conditions(own_conditions(proposal.plan, scan.relation, ALONE)):
+        named = any(ref.name == column for ref in columns(condition))
+        if named and (not ends or restricts(proposal.plan, condition, proposal.pair)):
             return failed(f"the query restricts `{column}` itself already")
     if proposal.pair.key_side.operand is None and _is_implied(proposal):
         return failed(f"the query's condition on the expression of `{column}` is tighter")
