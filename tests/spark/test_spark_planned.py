@@ -204,6 +204,66 @@ SHAPES = {
         STAR + "WHERE decode(d.label, 'a', d.week, d.year) = 1",
     ),
     "a filter of regexp_substr": (NEVER, STAR + "WHERE regexp_substr(d.label, 'D.') = 'DE'"),
+    "a filter of nullif inside": (
+        NEVER,
+        F + "JOIN (SELECT day, nullif(label, '') AS label FROM days) d ON f.day = d.day "
+        "WHERE d.label = 'x'",
+    ),
+    "a filter of nullif inside, two values": (
+        EVERY,
+        F + "JOIN (SELECT day, nullif(label, '') AS label FROM days) d ON f.day = d.day "
+        "WHERE d.label IN ('x', 'y')",
+    ),
+    "a filter of nullif two levels inside": (
+        NEVER,
+        F + "JOIN (SELECT day FROM (SELECT day, nullif(label, '') AS label FROM days) "
+        "WHERE label = 'x') d ON f.day = d.day",
+    ),
+    "a filter of a CASE in a CTE": (
+        NEVER,
+        "WITH d AS (SELECT day, CASE WHEN week > 9 THEN year END AS year FROM days) "
+        + STAR.replace("days d", "d")
+        + "WHERE d.year = 2024",
+    ),
+    "a filter of nullif in one branch": (
+        EVERY,
+        F + "JOIN (SELECT day, nullif(label, '') AS label FROM days UNION ALL "
+        "SELECT first, season FROM weeks) d ON f.day = d.day WHERE d.label = 'x'",
+    ),
+    "a filter of nullif in both branches": (
+        NEVER,
+        F + "JOIN (SELECT day, nullif(label, '') AS label FROM days UNION ALL "
+        "SELECT first, nullif(season, 'x') FROM weeks) d ON f.day = d.day WHERE d.label = 'x'",
+    ),
+    "a filter of groups of nullif": (
+        NEVER,
+        F + "JOIN (SELECT day, nullif(label, '') AS label FROM days GROUP BY day, "
+        "nullif(label, '')) d ON f.day = d.day WHERE d.label = 'x'",
+    ),
+    "a filter of a maximum of nullif": (
+        EVERY,
+        F + "JOIN (SELECT day, max(nullif(label, '')) AS label FROM days GROUP BY day) d "
+        "ON f.day = d.day WHERE d.label = 'x'",
+    ),
+    "a maximum of nullif in HAVING": (
+        EVERY,
+        F + "JOIN (SELECT day FROM days GROUP BY day HAVING max(nullif(label, '')) = 'x') d "
+        "ON f.day = d.day",
+    ),
+    "a condition as a column": (
+        EVERY,
+        F + "JOIN (SELECT day, year = 2024 AS current FROM days) d ON f.day = d.day "
+        "WHERE d.current",
+    ),
+    "not a condition as a column": (
+        EVERY,
+        F + "JOIN (SELECT day, year = 2024 AS current FROM days) d ON f.day = d.day "
+        "WHERE NOT d.current",
+    ),
+    "a boolean inside": (
+        NEVER,
+        F + "JOIN (SELECT day, holiday AS current FROM days) d ON f.day = d.day WHERE d.current",
+    ),
     "OR": (EVERY, STAR + "WHERE d.year = 2024 OR d.week = 3"),
     "OR with a boolean": (NEVER, STAR + "WHERE d.year = 2024 OR d.holiday"),
     "a boolean": (NEVER, STAR + "WHERE d.holiday"),

@@ -153,7 +153,7 @@ def _same_keys(proposal: Proposal, condition: Subquery) -> bool:
 
 def has_selective_condition(proposal: Proposal, scan: Scan) -> bool:
     """Whether a selective condition applies to a scan."""
-    return any(selective(proposal.engine, expression) for expression in _conditions(proposal, scan))
+    return any(selective(proposal, expression) for expression in _conditions(proposal, scan))
 
 
 def binds_partition(proposal: Proposal, scan: Scan) -> bool:

@@ -14,9 +14,10 @@ from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin
 from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.algebra import CteReference, Derived, Limit, Query, Scan
-from sqlrewrite.plan.columns import is_when
+from sqlrewrite.plan.columns import computed_as, is_when
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.plan.facts.coercion import identical
+from sqlrewrite.plan.facts.functions import of_one_row
 from sqlrewrite.plan.memo import remembered
 from sqlrewrite.plan.relations import joins, leaves, one_row
 from sqlrewrite.rulebook import Engine
@@ -115,7 +116,7 @@ def _selective(proposal: Proposal, expression: ra.Expression) -> bool:
             filters = (condition.expression for block in blocks for condition in _filters(block))
             return any(_selective(proposal, inner) for inner in filters)
         case _:
-            return selective(proposal.engine, expression)
+            return selective(proposal, expression)
 
 
 def _narrows(proposal: Proposal, expression: ra.Expression) -> bool:
@@ -174,44 +175,64 @@ def _reads_constants(block: ra.Block, test: Test) -> bool:
     )
 
 
-def selective(engine: Engine, expression: ra.Expression) -> bool:
-    """Whether the engine counts a condition as selective, by the table in its file."""
+def selective(proposal: Proposal, expression: ra.Expression) -> bool:
+    """Whether the engine counts a condition as selective, by the table in its file, in the form
+    that it has below derived tables, CTEs and views."""
+    engine = proposal.engine
     match expression:
+        case ra.ColumnRef():
+            return any(
+                selective(proposal, below) for below in _pushed_to(proposal.plan, expression)
+            )
         case ra.Call(name="and", args=args):
-            return any(selective(engine, arg) for arg in args)
+            return any(selective(proposal, arg) for arg in args)
         case ra.Call(name="or", args=args):
-            return all(selective(engine, arg) for arg in args)
+            return all(selective(proposal, arg) for arg in args)
         case ra.Call(name="not", args=(inner,)):
-            return selective(engine, inner)
+            return selective(proposal, inner)
         case ra.Call(name="=" | "<=>" | "<>" | "is" as name, args=args) if _against_boolean(args):
             # Spark simplifies it to the bare column or condition (BooleanSimplification), a
             # null-safe comparison only where that is never NULL.
             stays = engine.planner == "spark" and name in ("<=>", "is")
             null_safe = stays and any(isinstance(arg, ra.ColumnRef) for arg in args)
-            return null_safe or any(selective(engine, arg) for arg in args)
+            return null_safe or any(selective(proposal, arg) for arg in args)
         case ra.Call(name=name, args=args):
-            return name in engine.predicates and not _splits(engine, name, args)
+            return name in engine.predicates and not _splits(proposal, name, args)
         case ra.Subquery(kind="in"):
             return True
         case _:
             return False
 
 
-def _splits(engine: Engine, name: str, args: tuple[ra.Expression, ...]) -> bool:
+def _pushed_to(plan: ra.Plan, ref: ra.ColumnRef) -> tuple[ra.Expression, ...]:
+    """The expressions that take the place of a column in a condition on it that the engine pushes
+    into a derived table, CTE or view; empty if it does not."""
+    relation = plan.relations[ref.relation]
+    if not isinstance(relation, Derived | CteReference) or relation.sampled:
+        return ()
+    limited = any(plan.blocks[number].limit is not None for number in relation.query.top)
+    return () if limited else computed_as(plan, ref)
+
+
+def _splits(proposal: Proposal, name: str, args: tuple[ra.Expression, ...]) -> bool:
     """Whether the engine pushes a comparison with constants into the branches of a CASE, so that no
     comparison is left (Spark's ``PushFoldableIntoBranches``; not for an IN of two values)."""
     computed = [arg for arg in args if columns(arg)]
     if len(computed) != 1 or (name == "in" and len(args) > 2):
         return False
-    branches = _branches(engine, computed[0])
+    branches = _branches(proposal.engine, computed[0])
     if branches:
         values = sum(value is not None and bool(columns(value)) for value in branches)
         return values == 1 or (values == 0 and len(branches) > 2)
     match computed[0]:
-        case ra.Call(name=inner, args=below) if len(below) <= 2:
-            return _splits(engine, inner, below)
+        case ra.ColumnRef() as ref:
+            below = _pushed_to(proposal.plan, ref)
+            beside = tuple(arg for arg in args if arg is not ref)
+            return below != () and all(_splits(proposal, name, (one, *beside)) for one in below)
+        case ra.Call(name=inner, args=operands) if len(operands) <= 2 and of_one_row(inner):
+            return _splits(proposal, inner, operands)
         case ra.Cast(operand=operand):
-            return _splits(engine, "cast", (operand,))
+            return _splits(proposal, "cast", (operand,))
         case _:
             return False
 

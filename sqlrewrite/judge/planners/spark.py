@@ -225,7 +225,7 @@ def _selective(proposal: Proposal, expression: ra.Expression) -> bool:
         case ra.Call(name="not", args=(inner,)):
             return _selective(proposal, inner)
         case _:
-            return selective(proposal.engine, expression)
+            return selective(proposal, expression)
 
 
 def _bytes(proposal: Proposal, node: ra.Node) -> float:

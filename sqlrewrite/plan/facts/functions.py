@@ -101,6 +101,12 @@ def function(name: str) -> Function | None:
     return None if row is None else _function(*row)
 
 
+def of_one_row(name: str) -> bool:
+    """Whether a function or operator computes a value from the values of one row."""
+    row = function(name)
+    return row is not None and row.kind in ("operator", "scalar")
+
+
 @cache
 def tagged(tag: str) -> frozenset[str]:
     """The functions with a tag in the table."""
