@@ -19,7 +19,7 @@ from sqlrewrite.linting.findings import Finding, Severity
 from sqlrewrite.linting.proposed_columns import Advice
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.expressions import columns, walk
-from sqlrewrite.plan.facts.functions import tagged
+from sqlrewrite.plan.facts.functions import of_one_row, tagged
 from sqlrewrite.plan.memo import remembered
 from sqlrewrite.plan.nulls import rejects_null
 from sqlrewrite.plan.relations import conditions_of, leaves, readers
@@ -147,10 +147,22 @@ def hidden_times(scan: ra.Scan) -> frozenset[str]:
 
 def _bounded(plan: ra.Plan, scan: ra.Scan, names: frozenset[str]) -> bool:
     """Whether a condition on the scan alone bounds a partition column."""
-    return any(
+    on_groups = _on_groups(plan.blocks[plan.owner[scan.relation]])
+    return any(bounds(expression, scan.relation, names) for expression in on_groups) or any(
         not isinstance(item, Conjunct) or bounds(item.expression, scan.relation, names)
         for item in all_restrictions(plan, scan.relation, ALONE)
     )
+
+
+def _on_groups(block: ra.Block) -> Iterator[ra.Expression]:
+    """The conditions of HAVING on the keys of the groups alone: engines push them down below the
+    GROUP BY, as conditions of WHERE. One of QUALIFY may stand above a window."""
+    if block.aggregate != "group by" or "over" in block.functions:
+        return
+    for condition in block.having:
+        calls = (part for part in walk(condition.expression) if isinstance(part, ra.Call))
+        if all(of_one_row(call.name) for call in calls):
+            yield condition.expression
 
 
 def bounds(
