@@ -14,18 +14,8 @@ from sqlrewrite.audit.audit_summary import (
     ScanCounts,
     Total,
 )
-from sqlrewrite.report import (
-    Printer,
-    attributes,
-    bar,
-    cells,
-    counted,
-    dumps,
-    page,
-    print_table,
-    size,
-    table,
-)
+from sqlrewrite.report import Printer, attributes, counted, dumps, print_table, size
+from sqlrewrite.report.html_pages import bar, cells, page, table
 
 VERSION = 1
 OUTCOMES = {

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from html import escape
 from typing import Any
 
-from sqlrewrite.report import MARKS, Line, attributes, dumps, page, shown, size, table
+from sqlrewrite.report import MARKS, Line, attributes, dumps, shown, size
+from sqlrewrite.report.html_pages import page, table
 from sqlrewrite.spark.plans.empty_tables import ASSUMED_LARGE, ASSUMED_SMALL, Stock
 from sqlrewrite.spark.plans.explain import By, Explained, Pruning, ScanState
 

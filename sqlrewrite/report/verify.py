@@ -7,19 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from typing import Any
 
-from sqlrewrite.report import (
-    Line,
-    Printer,
-    attributes,
-    bar,
-    cells,
-    dumps,
-    page,
-    print_table,
-    shown,
-    size,
-    table,
-)
+from sqlrewrite.report import Line, Printer, attributes, dumps, print_table, shown, size
+from sqlrewrite.report.html_pages import bar, cells, page, table
 from sqlrewrite.results import Verdict
 from sqlrewrite.run.runner import FileResult
 from sqlrewrite.spark.plans.scans import TableScan

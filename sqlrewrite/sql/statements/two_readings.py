@@ -9,7 +9,6 @@ import sqlglot
 from sqlglot import Token, TokenType, exp
 from sqlglot.errors import SqlglotError
 
-from sqlrewrite.dialects import dialect
 from sqlrewrite.sql.interpreter import deep
 from sqlrewrite.sql.lex.template_tokens import WEAKENED, templates_among
 from sqlrewrite.sql.parse.statements import Failure, Statement
@@ -111,6 +110,8 @@ def disagreement(statement: Statement, masked: Masked, name: str) -> str | None:
 
 
 def _disagreement(statement: Statement, masked: Masked, name: str) -> str | None:
+    from sqlrewrite.dialects import dialect  # Spark's own texts do without this import
+
     text = masked.text
     written_in = dialect(name)
     assert written_in is not None
