@@ -135,7 +135,10 @@ def make_options(
     """The options for settings. Raises ConfigError for an unknown engine, form or ``when``, and for
     ``values`` without a way to look up keys."""
     settings = settings or _DEFAULTS
-    settings = replace(settings, **_checked(given)) if given else settings
+    changes = {
+        name: value for name, value in _checked(given).items() if value != getattr(settings, name)
+    }
+    settings = replace(settings, **changes) if changes else settings  # a setting has 60 neighbours
     if settings.predicate == VALUES and resolve is None:
         raise ConfigError(
             "predicate='values' needs resolve=…, which gives the keys of a key query: "
