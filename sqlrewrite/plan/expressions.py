@@ -11,16 +11,22 @@ from sqlrewrite.plan.memo import count_steps
 
 def children(expression: ra.Expression) -> tuple[ra.Expression, ...]:
     """The direct operands; of a subquery its operand and its outer references."""
-    count_steps()
+    below: tuple[ra.Expression, ...]
     match expression:
         case ra.Call(args=args) | ra.Unknown(args=args):
-            return args
+            below = args
         case ra.Cast(operand=operand):
-            return (operand,)
+            below = (operand,)
         case ra.Subquery(operand=operand, outer=outer):
-            return outer if operand is None else (operand, *outer)
+            below = outer if operand is None else (operand, *outer)
         case _:
             return ()
+    count_steps(len(below))
+    return below
+
+
+_LEAVES = frozenset({ra.ColumnRef, ra.Literal})
+"""The expressions without operands that most are."""
 
 
 def operands(expression: ra.Expression) -> tuple[ra.Expression, ...]:
@@ -56,7 +62,8 @@ def walk(expression: ra.Expression) -> Iterator[ra.Expression]:
     while stack:
         node = stack.pop()
         yield node
-        stack.extend(children(node))
+        if type(node) not in _LEAVES:
+            stack.extend(children(node))
 
 
 def shared_nodes(expressions: Iterable[ra.Expression]) -> Iterator[ra.Expression]:
