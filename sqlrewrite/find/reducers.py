@@ -341,7 +341,7 @@ def _near_a_condition(plan: ra.Plan, reach: Reach) -> frozenset[int]:
         number
         for number, relation in plan.relations.items()
         if _may_have_few_rows(relation, blocks)
-        or own_conditions(plan, number, reach._replace(through_facts=False))
+        or own_conditions(plan, number, reach._replace(through_facts=None))
         or own_conditions(plan, number, reach._replace(through_facts=True))
     }
     for _ in range(reach.depth + 1):

@@ -172,7 +172,8 @@ def judge_pair(
         )
         return _run(FOR_RANKS, replace(proposal, restrictions=repeated))
     through_facts = options.reach.through_facts
-    near = _judge_join(proposal, options.reach._replace(through_facts=False))
+    # By None, as most options say, nothing is followed either: it is the reach of other rules, too.
+    near = _judge_join(proposal, options.reach._replace(through_facts=None))
     if through_facts is False or (through_facts is None and not has_statistics(near)):
         return near
     far = _judge_join(proposal, options.reach._replace(through_facts=True))
