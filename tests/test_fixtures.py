@@ -52,7 +52,7 @@ def test_there_are_cases_and_no_strays() -> None:
 
 
 @every_case
-def test_golden(case: Case, update_goldens: bool) -> None:
+def test_a_case_has_its_golden_and_its_verdicts(case: Case, update_goldens: bool) -> None:
     text = case.text()
     result = rewritten(case, text)
     assert not any(e.code == "DPP999" for e in result.errors), result.errors
@@ -85,7 +85,7 @@ def test_what_holds_of_any_result(case: Case) -> None:
 
 @every_case
 @sweep
-def test_same_rows(case: Case) -> None:
+def test_a_case_keeps_its_rows(case: Case) -> None:
     text = case.text()
     if case.name in NOT_FOR_DUCKDB or BEYOND_DUCKDB in text.split("\n", 1)[0]:
         return

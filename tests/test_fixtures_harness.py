@@ -38,19 +38,23 @@ def test_golden_that_differs_in_a_blank(tmp_path: Path) -> None:
     golden = tmp_path / "inner.golden.sql"
     golden.write_bytes(INNER.golden.read_bytes() + b" ")
     with pytest.raises(AssertionError):
-        test_fixtures.test_golden(replace(INNER, golden=golden), update_goldens=False)
+        test_fixtures.test_a_case_has_its_golden_and_its_verdicts(
+            replace(INNER, golden=golden), update_goldens=False
+        )
 
 
 def test_verdicts_that_differ(tmp_path: Path) -> None:
     verdicts = tmp_path / "inner.verdicts"
     verdicts.write_bytes(INNER.verdicts.read_bytes().replace(b"rewritten ", b"rejected  "))
     with pytest.raises(AssertionError):
-        test_fixtures.test_golden(replace(INNER, verdicts=verdicts), update_goldens=False)
+        test_fixtures.test_a_case_has_its_golden_and_its_verdicts(
+            replace(INNER, verdicts=verdicts), update_goldens=False
+        )
 
 
 def test_goldens_are_written_when_asked_for(tmp_path: Path) -> None:
     case = replace(INNER, golden=tmp_path / "g.sql", verdicts=tmp_path / "v")
-    test_fixtures.test_golden(case, update_goldens=True)
+    test_fixtures.test_a_case_has_its_golden_and_its_verdicts(case, update_goldens=True)
     assert case.golden.read_bytes() == INNER.golden.read_bytes()
     assert case.verdicts.read_bytes() == INNER.verdicts.read_bytes()
 
@@ -123,7 +127,7 @@ def test_a_query_that_cannot_run_is_not_passed_over(tmp_path: Path) -> None:
     broken = tmp_path / "broken.sql"
     broken.write_text("-- no such column\nSELECT s.nothing FROM sales s\n")
     with pytest.raises(pytest.fail.Exception):
-        test_fixtures.test_same_rows(replace(INNER, sql=broken))
+        test_fixtures.test_a_case_keeps_its_rows(replace(INNER, sql=broken))
 
 
 def test_verdict_lines_name_every_candidate() -> None:

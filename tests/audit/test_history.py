@@ -81,7 +81,7 @@ def test_poisoned_texts_cost_only_themselves() -> None:
         (MERGE.replace("ON", "ON t.day = 3 AND"), "dw", "eligible", "nothing"),
     ],
 )
-def test_outcomes(text: str, schema: str | None, when: str, outcome: str) -> None:
+def test_a_text_has_its_outcome(text: str, schema: str | None, when: str, outcome: str) -> None:
     catalog = Catalog.from_ddl(DDL, schema="elsewhere")
     judgement = judged(text, schema, catalog, make_options(when=when), 5.0)
     assert judgement.outcome == outcome

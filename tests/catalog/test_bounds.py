@@ -46,7 +46,7 @@ def _bounds(ddl: str) -> list[PartitionBound]:
         ("HASH (k)", "FOR VALUES WITH (REMAINDER 1, modulus 4)", PartitionBound(values=(4, 1))),
     ],
 )
-def test_bounds(by: str, part: str, bound: PartitionBound) -> None:
+def test_a_part_of_a_table_has_its_bound(by: str, part: str, bound: PartitionBound) -> None:
     ddl = (
         f"CREATE TABLE t (k int, j text) PARTITION BY {by};\nCREATE TABLE p PARTITION OF t {part};"
     )

@@ -41,7 +41,9 @@ def fields(catalog: Catalog, *name: str) -> list[tuple[str, str]]:
         ("dim_dates", []),
     ],
 )
-def test_partition_by(catalog: Catalog, name: str, expected: list[tuple[str, str]]) -> None:
+def test_partitions_are_those_of_the_config(
+    catalog: Catalog, name: str, expected: list[tuple[str, str]]
+) -> None:
     assert fields(catalog, "lake", "mart", name) == expected
 
 
@@ -104,7 +106,7 @@ def test_views_are_their_compiled_queries(catalog: Catalog) -> None:
         (("ref", "fct_events"), ("lake", "mart", "fct_events")),
     ],
 )
-def test_references(
+def test_a_reference_names_its_relation(
     catalog: Catalog, reference: tuple[str, ...], name: tuple[str, ...] | None
 ) -> None:
     assert catalog.refer(reference) == name
@@ -178,7 +180,7 @@ NODE = {"resource_type": "model", "name": "m", "relation_name": "s.m", "config":
         (manifest(metadata={"dbt_schema_version": "x/catalog/v1.json"}), "give target/manifest"),
     ],
 )
-def test_errors(tmp_path: Path, text: str, message: str) -> None:
+def test_what_is_no_manifest_is_refused(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "m.json"
     path.write_text(text)
     with pytest.raises(CatalogError, match=message):

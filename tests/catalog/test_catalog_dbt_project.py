@@ -98,7 +98,7 @@ def test_models_are_rewritten(catalog: Catalog) -> None:
         (("source", "raw", "clicks"), ["dt"], {"item": "int", "dt": "date"}),
     ],
 )
-def test_tables(
+def test_a_reference_has_its_partitions_and_columns(
     catalog: Catalog, reference: tuple[str, ...], partitions: list[str], columns: dict[str, str]
 ) -> None:
     relation = referred(catalog, *reference)
@@ -189,7 +189,7 @@ def test_a_broken_project(project: Path, text: str) -> None:
     "text",
     ["models: [1, {columns: 1}, {name: [1]}]", "sources: [{tables: [{}]}]", "models: {a: b}", "\t"],
 )
-def test_broken_properties(project: Path, text: str) -> None:
+def test_broken_properties_are_passed_over_or_named(project: Path, text: str) -> None:
     (project.parent / "models" / "schema.yml").write_text(text)
     assert loaded(project) in ("", "schema.yml")
 

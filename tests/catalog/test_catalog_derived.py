@@ -23,7 +23,7 @@ def _derived(known: Warehouse) -> dict[str, Derivation]:
     return {column.column: column for column in table.derived}
 
 
-def test_generated_columns() -> None:
+def test_generated_columns_are_derived() -> None:
     derived = _derived(Catalog.from_ddl(DDL))
     assert derived == {
         "dt": Derivation("dt", "CAST(`ts` AS DATE)", ("ts",), "GENERATED ALWAYS AS"),

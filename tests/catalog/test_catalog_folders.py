@@ -101,7 +101,7 @@ def test_a_statement_costs_only_itself(tmp_path: Path, trouble: str, said: str |
         (b"\xef\xbb\xbf" + GOOD.encode(), []),
     ],
 )
-def test_an_encoding(tmp_path: Path, text: bytes, said: list[str]) -> None:
+def test_what_its_encoding_hides_is_left_out(tmp_path: Path, text: bytes, said: list[str]) -> None:
     catalog = of(tmp_path, {"a.sql": text})
     assert names(catalog) == {"good"}
     assert left_out(catalog) == said
@@ -134,7 +134,7 @@ CREATE TABLE $db.three (a INT)
 """
 
 
-def test_a_notebook(tmp_path: Path) -> None:
+def test_the_cells_of_a_notebook_are_read(tmp_path: Path) -> None:
     catalog = of(tmp_path, {"a.sql": NOTEBOOK})
     assert names(catalog) == {"one", "two", "three"}
     assert catalog.left_out == ()

@@ -23,7 +23,7 @@ def table(catalog: Warehouse, *name: str) -> Table:
     return relation
 
 
-def test_a_directory() -> None:
+def test_a_directory_gives_the_relations_of_its_files() -> None:
     catalog = load([str(WAREHOUSE)])
     assert sorted(".".join(name) for name in catalog.relations) == [
         "lake.web.clicks",
@@ -115,7 +115,9 @@ def test_what_a_file_says_of_itself_is_not_overwritten(tmp_path: Path) -> None:
         ("a.toml", b"", r"a\.toml: not a kind of file that is read; a catalog is a DDL file"),
     ],
 )
-def test_errors(tmp_path: Path, name: str, content: bytes, message: str) -> None:
+def test_a_broken_file_is_told_with_its_mistake(
+    tmp_path: Path, name: str, content: bytes, message: str
+) -> None:
     path = tmp_path / name
     path.write_bytes(content)
     with pytest.raises(CatalogError, match=message):

@@ -15,7 +15,7 @@ FIXTURES = Path(__file__).parents[2] / "fixtures"
 TEXT = (FIXTURES / "catalog" / "snapshot.json").read_text(encoding="utf-8")
 
 
-def test_read() -> None:
+def test_a_snapshot_gives_tables_with_their_statistics() -> None:
     catalog = snapshot.read(TEXT, "s.json")
     assert catalog.resolve(("sales",)) == Table(
         ("spark_catalog", "default", "sales"),

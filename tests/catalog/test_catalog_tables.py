@@ -62,7 +62,9 @@ def table(catalog: Catalog, name: str = "t") -> Table:
         ("ARRAY<JSON>", None),
     ],
 )
-def test_types(follow: Follow, written: str, type_: str | None) -> None:
+def test_a_column_has_the_type_that_is_written(
+    follow: Follow, written: str, type_: str | None
+) -> None:
     columns = table(follow(f"CREATE TABLE t (a {written}, z INT) USING parquet")).columns
     assert [column.type for column in columns] == [type_, "int"]
 
@@ -111,7 +113,7 @@ def test_keys_and_nulls(
         ("USING iceberg PARTITIONED BY (missing)", [("missing", "unknown")]),
     ],
 )
-def test_partitioning(
+def test_a_clause_gives_its_partition_fields(
     follow: Follow, clause: str, fields: list[str | tuple[str, str] | tuple[str, str, int]]
 ) -> None:
     relation = table(follow(f"CREATE TABLE t (a INT, b TIMESTAMP) {clause}"))
@@ -148,7 +150,7 @@ def test_column_order_is_that_of_select_star(follow: Follow, definition: str, or
         ("CREATE TABLE t (a INT) USING kafka OPTIONS ('dpp.streaming' = 'true')", True),
     ],
 )
-def test_streaming(follow: Follow, statement: str, streaming: bool) -> None:
+def test_which_tables_are_streams(follow: Follow, statement: str, streaming: bool) -> None:
     assert table(follow(statement)).streaming is streaming
 
 
@@ -163,7 +165,9 @@ def test_streaming(follow: Follow, statement: str, streaming: bool) -> None:
         ("USING csv OPTIONS (header 'true') LOCATION '/x'", "csv"),
     ],
 )
-def test_provider(follow: Follow, clause: str, provider: str | None) -> None:
+def test_a_table_has_the_provider_of_its_clause(
+    follow: Follow, clause: str, provider: str | None
+) -> None:
     assert table(follow(f"CREATE TABLE t (a INT) {clause}")).provider == provider
 
 
@@ -299,7 +303,9 @@ def test_any_other_statement_leaves_the_catalog_alone(follow: Follow, statement:
         ("DO SOMETHING NEW", False),
     ],
 )
-def test_alter(follow: Follow, action: str, known: bool) -> None:
+def test_an_alter_keeps_the_table_known_or_makes_it_unknown(
+    follow: Follow, action: str, known: bool
+) -> None:
     catalog = follow(f"CREATE TABLE t (a INT); ALTER TABLE default.T {action}")
     assert (catalog.resolve(("t",)) is not None) is known
 
@@ -325,12 +331,14 @@ def test_alter(follow: Follow, action: str, known: bool) -> None:
         ("SELECT 1", HERE),
     ],
 )
-def test_use(follow: Follow, statement: str, namespace: tuple[str, ...]) -> None:
+def test_use_changes_the_namespace(
+    follow: Follow, statement: str, namespace: tuple[str, ...]
+) -> None:
     catalog = follow(f"CREATE TABLE lake.db.u (a INT); {statement}")
     assert catalog.namespace == namespace
 
 
-def test_names(follow: Follow) -> None:
+def test_names_are_completed_by_the_namespace(follow: Follow) -> None:
     catalog = follow(
         "USE web; CREATE TABLE A (x INT); CREATE TABLE other.b (x INT);"
         "CREATE TABLE `lake`.`db`.`c.d` (`x y` INT, `u.v` INT) PARTITIONED BY (`u.v`)"
@@ -385,7 +393,7 @@ def said(catalog: Catalog, name: str = "t") -> tuple[str, str, bool]:
         "(a:INT, dt:STRING) PARTITIONED BY (dt)",
     ],
 )
-def test_clauses(follow: Follow, clauses: str) -> None:
+def test_other_clauses_change_nothing_of_a_table(follow: Follow, clauses: str) -> None:
     assert said(follow(f"CREATE EXTERNAL TABLE IF NOT EXISTS t {clauses}")) == (
         "a int, dt string",
         "dt",
@@ -407,7 +415,9 @@ def test_clauses(follow: Follow, clauses: str) -> None:
         ("(a INT, d DATE) USING ${format} PARTITIONED BY (d)", "a int, d date", True),
     ],
 )
-def test_columns(follow: Follow, definition: str, columns: str | None, complete: bool) -> None:
+def test_columns_are_known_or_said_to_be_incomplete(
+    follow: Follow, definition: str, columns: str | None, complete: bool
+) -> None:
     expected = (
         columns
         or {

@@ -95,7 +95,9 @@ MONTH = {"order_month": "trunc(order_date, 'MM')"}
         ),
     ],
 )
-def test_proposed(tmp_path: Path, text: str, expected: dict[str, str]) -> None:
+def test_a_computed_partition_column_is_proposed(
+    tmp_path: Path, text: str, expected: dict[str, str]
+) -> None:
     assert proposed(tmp_path, text) == expected
 
 

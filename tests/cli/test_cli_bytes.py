@@ -100,7 +100,7 @@ def bare(data: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("data", REWRITTEN.values(), ids=list(REWRITTEN))
-def test_rewritten(data: bytes, tmp_path: Path) -> None:
+def test_bytes_around_the_predicate_stay(data: bytes, tmp_path: Path) -> None:
     result = cli("-", data=data)
     assert result.exit_code == 0
     assert result.stdout_bytes.count(PREDICATE) == 1
@@ -181,7 +181,7 @@ def assert_line_ends(before: bytes, after: bytes) -> None:
 
 
 @pytest.mark.parametrize("data", LEFT_ALONE.values(), ids=list(LEFT_ALONE))
-def test_left_alone(data: bytes, tmp_path: Path) -> None:
+def test_what_is_not_rewritten_keeps_its_bytes(data: bytes, tmp_path: Path) -> None:
     result = cli("-", data=data)
     assert result.exit_code in (0, 2)
     assert result.stdout_bytes == data
@@ -193,7 +193,7 @@ def test_left_alone(data: bytes, tmp_path: Path) -> None:
     assert cli("--check", "-", data=data).exit_code in (0, 2)
 
 
-def test_mutilated_files() -> None:
+def test_mutilated_files_get_insertions_or_nothing() -> None:
     """Bytes dropped, doubled and exchanged in the fixtures' own queries: insertions or nothing."""
     cases = Draws({case.name: case.sql.read_bytes() for case in query_cases()})
     for number in turn(range(240), 4):

@@ -64,7 +64,7 @@ def test_github_code_scanning(run: Callable[[str], Ran]) -> None:
     assert len(report["runs"][0]["results"]) == 4
 
 
-def test_gitlab(run: Callable[[str], Ran]) -> None:
+def test_the_job_for_gitlab_writes_its_report(run: Callable[[str], Ran]) -> None:
     job = BLOCKS[2]["dpp-rewrite"]
     assert run(job["script"][-1]).status == 1
     report = json.loads(Path(job["artifacts"]["reports"]["codequality"]).read_text())
@@ -77,7 +77,9 @@ def test_five_lines_each() -> None:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_elsewhere(run: Callable[[str], Ran], command: str) -> None:
+def test_a_command_for_elsewhere_does_what_the_page_says(
+    run: Callable[[str], Ran], command: str
+) -> None:
     ran = run(f"dpp-rewrite {command}")
     assert ran.status == (0 if "--write-baseline" in command else 1)
     if "junit" in command:

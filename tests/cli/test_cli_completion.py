@@ -35,7 +35,7 @@ def completed(words: str) -> list[str]:
         ("dpp-rewrite catalog sh", ["plain,show"]),
     ],
 )
-def test_completion(words: str, found: list[str]) -> None:
+def test_words_are_completed(words: str, found: list[str]) -> None:
     assert completed(words) == found
 
 

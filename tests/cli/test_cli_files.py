@@ -74,7 +74,7 @@ def files(ran: Ran) -> list[str]:
     ],
 )
 @pytest.mark.parametrize("command", ["rewrite", "lint"])
-def test_which_files(
+def test_options_choose_the_files(
     run: Callable[..., Ran], command: str, options: tuple[str, ...], found: list[str]
 ) -> None:
     ran = run(command, *options, "--show-files", ".")

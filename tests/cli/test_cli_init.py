@@ -60,7 +60,9 @@ def written() -> dict[str, Any]:
         ({}, None),
     ],
 )  # fmt: skip
-def test_definitions(run: Callable[..., Ran], texts: dict[str, str], catalog: object) -> None:
+def test_init_finds_the_definitions(
+    run: Callable[..., Ran], texts: dict[str, str], catalog: object
+) -> None:
     write(**{name: text.format(f"t{n}") for n, (name, text) in enumerate(texts.items())})
     ran = run("init")
     assert (ran.status, ran.out) == (0, b"")
@@ -141,7 +143,9 @@ def test_dbt_a_snapshot_and_spark(run: Callable[..., Ran]) -> None:
         ("spark.sql.optimizer.dynamicPartitionPruning.enabled true", None),
     ],
 )
-def test_double_quotes(run: Callable[..., Ran], lines: str, said: bool | None) -> None:
+def test_init_reads_what_double_quotes_are(
+    run: Callable[..., Ran], lines: str, said: bool | None
+) -> None:
     Path("spark-defaults.conf").write_text(lines)
     assert run("init").status == 0
     assert written().get("double-quoted-identifiers") is said
@@ -256,7 +260,7 @@ def test_a_dbt_project_of_another_adapter(run: Callable[..., Ran]) -> None:
     assert "not usable yet dbt_project.yml: of dbt's bigquery adapter; these are read" in ran.err
 
 
-def test_another_folder(run: Callable[..., Ran]) -> None:
+def test_init_of_another_folder_stays_in_it(run: Callable[..., Ran]) -> None:
     write(a__ddl__t=TABLE.format("sales"), a__q=QUERY, b__t=TABLE.format("other"))
     assert run("init", "a").status == 0
     assert tomllib.loads(Path("a/dpp-rewrite.toml").read_text())["catalog"] == ["ddl"]

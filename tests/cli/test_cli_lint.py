@@ -68,7 +68,7 @@ def _settings(text: str) -> None:
         (("-q", "-v"), FINE, 2),
     ],
 )
-def test_exit_status(
+def test_the_exit_status_follows_options_and_findings(
     run: Callable[..., Ran], options: tuple[str, ...], text: str, status: int
 ) -> None:
     Path("q.sql").write_text(text)
@@ -77,7 +77,7 @@ def test_exit_status(
     assert Path("q.sql").read_text() == text
 
 
-def test_streams(run: Callable[..., Ran]) -> None:
+def test_findings_are_on_stdout_and_the_rest_on_stderr(run: Callable[..., Ran]) -> None:
     Path("q.sql").write_text(WHOLE)
     ran = run("lint", "--format", "concise", "q.sql", "none.sql")
     assert ran.out.decode() == WHOLE_SAID
@@ -89,7 +89,7 @@ def test_streams(run: Callable[..., Ran]) -> None:
     assert run("lint", "none.sql").err.endswith("no findings in 0 files, 1 file not checked\n")
 
 
-def test_stdin(run: Callable[..., Ran]) -> None:
+def test_stdin_is_named_by_its_option(run: Callable[..., Ran]) -> None:
     ran = run("lint", "--format", "concise", "--stdin-filename", "x/y.sql", "-", stdin=WHOLE)
     assert ran.out.decode().startswith("x/y.sql:1:16: DPP007 ")
 
@@ -109,7 +109,7 @@ def test_machine_forms_are_all_there_is_on_stdout(run: Callable[..., Ran], form:
     assert json.loads(run("lint", "--format", form, "q.sql").out)
 
 
-def test_statistics(run: Callable[..., Ran]) -> None:
+def test_statistics_count_codes(run: Callable[..., Ran]) -> None:
     Path("q.sql").write_text(f"{WHOLE};{WHOLE};{JOIN}")
     assert (
         run("lint", "--statistics", "q.sql")
@@ -171,7 +171,7 @@ def test_a_repository_that_git_refuses(run: Callable[..., Ran]) -> None:
 # --- the baseline ---------------------------------------------------------------------------------
 
 
-def test_baseline(run: Callable[..., Ran]) -> None:
+def test_a_baseline_hides_what_was_there(run: Callable[..., Ran]) -> None:
     Path("q.sql").write_text(WHOLE)
     ran = run("lint", "--write-baseline", "--baseline", "known.json", "q.sql")
     assert (ran.status, ran.out) == (0, b"")
@@ -312,7 +312,7 @@ def test_a_baseline_of_another_form(run: Callable[..., Ran], text: str) -> None:
 # --- settings -------------------------------------------------------------------------------------
 
 
-def test_settings(run: Callable[..., Ran]) -> None:
+def test_settings_of_a_file_hold(run: Callable[..., Ran]) -> None:
     for folder in ("old", "new", "out"):
         Path(folder).mkdir()
         Path(folder, "q.sql").write_text(WHOLE)
@@ -340,7 +340,7 @@ def test_what_was_written_with_an_option_is_fine_with_it(
     assert run("lint", *options, "q.sql").status == 0
 
 
-def test_force_exclude(run: Callable[..., Ran]) -> None:
+def test_force_exclude_leaves_out_named_files(run: Callable[..., Ran]) -> None:
     Path("out").mkdir()
     Path("out/q.sql").write_text(JOIN)
     _settings('exclude = ["out"]')
@@ -352,7 +352,7 @@ def test_force_exclude(run: Callable[..., Ran]) -> None:
     assert run("lint", "--no-force-exclude", "out/q.sql").status == 1
 
 
-def test_the_environment(run: Callable[..., Ran]) -> None:
+def test_settings_of_the_environment_hold(run: Callable[..., Ran]) -> None:
     Path("q.sql").write_text(WHOLE)
     assert run("lint", "q.sql", DPP_REWRITE_IGNORE="DPP007, DPP001").status == 0
     assert run("lint", "q.sql", DPP_REWRITE_PER_FILE_IGNORES="*.sql:DPP007").status == 0
@@ -361,7 +361,7 @@ def test_the_environment(run: Callable[..., Ran]) -> None:
     assert "DPP_REWRITE_IGNROE is no setting; did you mean DPP_REWRITE_IGNORE?" in ran.err
 
 
-def test_help_teaches(run: Callable[..., Ran]) -> None:
+def test_help_has_examples_and_the_exit_status(run: Callable[..., Ran]) -> None:
     text = run("lint", "-h").out.decode()
     for part in ("Examples:", "-- dpp-rewrite: ignore[DPP007] why", "Exit status:", "--baseline"):
         assert part in text

@@ -39,7 +39,9 @@ OF_CATALOG = [("catalog", command) for command in ("show", "infer", "pull", "che
 @pytest.mark.parametrize(
     "command", [(), *((command,) for command in COMMANDS), *OF_CATALOG], ids=" ".join
 )
-def test_help(run: Any, command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_help_fits_eighty_columns(
+    run: Any, command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     ran = run(*command, "--help")
     assert ran.status == 0
@@ -70,7 +72,7 @@ def test_bytes_through_a_real_pipe() -> None:
     assert b"0 rewritten, 2 unchanged, 0 skipped\n" in completed.stderr
 
 
-def test_version() -> None:
+def test_version_is_that_of_the_package() -> None:
     from sqlrewrite import __version__
 
     assert process([*PROGRAM, "--version"]).stdout.decode() == f"dpp-rewrite {__version__}\n"
@@ -144,7 +146,7 @@ def test_nowhere_to_say_it(
     assert full(words, streams) == (2, "")
 
 
-def test_ctrl_c(monkeypatch: pytest.MonkeyPatch, run: Any) -> None:
+def test_ctrl_c_ends_with_130(monkeypatch: pytest.MonkeyPatch, run: Any) -> None:
     def interrupted(*args: object, **given: object) -> None:
         raise KeyboardInterrupt
 
@@ -177,7 +179,7 @@ def test_a_mistake_of_ours_shows_no_traceback(
     assert capsys.readouterr().err.startswith("Error: internal error (ZeroDivisionError: ")
 
 
-def test_light_start(tmp_path: Path) -> None:
+def test_a_start_imports_only_what_it_needs(tmp_path: Path) -> None:
     """In a hook nothing is imported that the run does not need."""
     (tmp_path / "q.sql").write_bytes(b"create table t (a int); select 1")
     code = """

@@ -163,7 +163,7 @@ def test_a_broken_project_stops_all_before_anything_is_written(run: Callable[...
     assert "(catalog of b/pyproject.toml)" in ran.err
 
 
-def test_baselines(run: Callable[..., Ran]) -> None:
+def test_each_project_has_its_baseline(run: Callable[..., Ran]) -> None:
     _settings("b", 'catalog = "../a/ddl.sql"\nbaseline = "known.json"')
     for name in "ab":
         Path(name, "q.sql").write_text(WHOLE)

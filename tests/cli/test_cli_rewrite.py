@@ -31,7 +31,7 @@ plan of the statement at q.sql:1
 """
 
 
-def test_print(run: Any, tmp_path: Path) -> None:
+def test_the_new_text_is_printed_and_no_file_written(run: Any, tmp_path: Path) -> None:
     Path("q.sql").write_bytes(PRUNE)
     ran = run("q.sql")
     assert (ran.status, ran.out) == (0, DONE)
@@ -71,7 +71,7 @@ def test_nothing_to_insert_is_byte_for_byte(run: Any, data: bytes) -> None:
         pytest.param(b"--\xe9\xff\n" + PRUNE, b"--\xe9\xff\n" + DONE, id="not utf-8"),
     ],
 )
-def test_insertions_only(run: Any, before: bytes, after: bytes) -> None:
+def test_bytes_around_the_predicate_stay(run: Any, before: bytes, after: bytes) -> None:
     Path("q.sql").write_bytes(before)
     assert run("-q", "q.sql").out == after
     assert run("-q", "--write", "q.sql").status == 0
@@ -113,12 +113,14 @@ def test_insertions_only(run: Any, before: bytes, after: bytes) -> None:
         (("--predicate", "sets"), PRUNE, 2),
     ],
 )
-def test_exit_status(run: Any, options: tuple[str, ...], data: bytes, status: int) -> None:
+def test_the_exit_status_follows_options_and_text(
+    run: Any, options: tuple[str, ...], data: bytes, status: int
+) -> None:
     Path("q.sql").write_bytes(data)
     assert run(*options, "q.sql").status == status
 
 
-def test_check(run: Any) -> None:
+def test_check_tells_and_writes_nothing(run: Any) -> None:
     Path("q.sql").write_bytes(PRUNE + b"; KEEP")
     ran = run("--check", "q.sql")
     assert (ran.status, ran.out) == (1, b"")
@@ -149,7 +151,7 @@ def test_verbose_says_every_rule(run: Any) -> None:
     )
 
 
-def test_diff(run: Any) -> None:
+def test_a_diff_keeps_line_ends_and_bytes(run: Any) -> None:
     Path("q.sql").write_bytes(PRUNE.replace(b"\n", b"\r\n") + b"-- \xe9")
     ran = run("--diff", "q.sql")
     assert ran.out == (
@@ -162,7 +164,7 @@ def test_diff(run: Any) -> None:
     assert ran.err.endswith("1 would be rewritten, 0 unchanged, 0 skipped\n")
 
 
-def test_write(run: Any) -> None:
+def test_write_keeps_mode_and_link(run: Any) -> None:
     Path("q.sql").write_bytes(PRUNE)
     os.chmod("q.sql", 0o640)
     os.symlink("q.sql", "link.sql")
@@ -195,7 +197,7 @@ def test_write_failure_is_reported_and_others_go_on(
     assert Path("b.sql").read_bytes() == DONE
 
 
-def test_stdin(run: Any) -> None:
+def test_stdin_is_written_to_stdout(run: Any) -> None:
     ran = run("-w", "-", stdin=PRUNE)
     assert ran.out == DONE  # like black: standard input is written to standard output
     assert ran.err.startswith("<stdin>:1:10: rewritten")
@@ -271,7 +273,7 @@ def test_a_file_that_may_not_be_read_does_not_stop_the_others(
         assert "in 1 file, 1 file not checked" in ran.err
 
 
-def test_json(run: Any) -> None:
+def test_json_has_each_file_and_a_summary(run: Any) -> None:
     Path("q.sql").write_bytes(b"\xef\xbb\xbf" + PRUNE + b"; KEEP; BAD \xe9 {{")
     ran = run("--format", "json", "q.sql", "none.sql")
     assert ran.err == ""
@@ -349,7 +351,7 @@ def test_json(run: Any) -> None:
     }
 
 
-def test_colour(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_colour_follows_options_and_environment(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("q.sql").write_bytes(PRUNE)
     assert "\x1b[" not in run("q.sql").err
     assert "\x1b[1;32mrewritten" in run("--color", "q.sql").err

@@ -26,7 +26,7 @@ def rulebook(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sqlrewrite.rulebook.pages", lambda: PAGES)
 
 
-def test_rules(run: Any) -> None:
+def test_rules_are_listed(run: Any) -> None:
     assert run("rules").out.decode() == (
         "code     name        kind        summary\n"
         "DPP101   join-type   soundness   The join lets the fact's rows go.\n"
@@ -35,7 +35,7 @@ def test_rules(run: Any) -> None:
 
 
 @pytest.mark.parametrize("code", ["DPP101", "dpp101", "join-type"])
-def test_a_rule(run: Any, code: str) -> None:
+def test_a_rule_s_page_is_printed(run: Any, code: str) -> None:
     assert run("rules", code).out == b"# Join\n\n*a*\n"
     assert b"*a*" not in run("rules", "--color", code).out  # set, not quoted
 
@@ -72,7 +72,7 @@ def relations() -> Mapping[Name, TableOrView]:
     return MappingProxyType({relation.name: relation for relation in listed})
 
 
-def test_catalog_show(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_show_has_a_line_for_each_relation(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Catalog, "load", lambda *_, **__: Catalog().with_relations(relations()))
     assert run("catalog", "show", "-c", "x").out.decode() == (
         "name              kind     columns   partitioned by"
@@ -131,7 +131,7 @@ def test_a_broken_catalog_of_the_settings_is_named(
     assert ran.err.endswith(" (catalog of pyproject.toml)\n")
 
 
-def test_catalog_infer(run: Any, tmp_path: Path) -> None:
+def test_infer_writes_ddl_and_marks_its_guesses(run: Any, tmp_path: Path) -> None:
     (tmp_path / "a.hql").write_text("USE dw; INSERT INTO t PARTITION (dt = '1') SELECT 1")
     (tmp_path / "b.sql").write_text("CREATE TABLE bad (a INT")
     ran = run("catalog", "infer", str(tmp_path), "-o", str(tmp_path / "found.ddl"))

@@ -42,7 +42,9 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Ran]:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_rewrite(run: Callable[..., Ran], way: str) -> None:
+def test_each_way_to_say_missed_leaves_to_spark_what_it_prunes(
+    run: Callable[..., Ran], way: str
+) -> None:
     options, settings, env = WAYS[way]
     ran = run(*options, "left.sql", settings=settings, **env)
     assert (ran.status, ran.out) == (0, LEFT.encode())
@@ -52,7 +54,7 @@ def test_rewrite(run: Callable[..., Ran], way: str) -> None:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_lint(run: Callable[..., Ran], way: str) -> None:
+def test_lint_tells_only_what_is_missed(run: Callable[..., Ran], way: str) -> None:
     options, settings, env = WAYS[way]
     ran = run("lint", *options, "left.sql", "missed.sql", settings=settings, **env)
     assert ran.status == 1

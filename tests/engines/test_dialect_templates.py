@@ -64,7 +64,7 @@ def _trino(text: str) -> str:
         ("d.yr = 3\n{% if is_incremental() %} AND s.id > 3 {% endif %}", "d2.yr = 3"),
     ],
 )
-def test_conditions(condition: str, repeated: str) -> None:
+def test_a_condition_with_a_template_is_repeated(condition: str, repeated: str) -> None:
     text = (
         "{{ config(materialized='table') }}\nSELECT date_trunc('week', s.day) "
         "FROM {{ ref('sales') }} s JOIN {{ source('web', 'dim') }} d ON s.day = d.day WHERE "

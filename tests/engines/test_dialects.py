@@ -65,7 +65,7 @@ def test_its_functions_are_told_from_sparks(name: str) -> None:
         ("trino", "SELECT week(d.week) AS week", "SELECT 𝗐eek(d.week) AS 𝗐eek"),
     ],
 )
-def test_transliteration(name: str, text: str, transliterated: str) -> None:
+def test_a_text_is_transliterated(name: str, text: str, transliterated: str) -> None:
     written_in = dialect(name)
     assert written_in is not None
     assert written_in.to_spark(text).text == transliterated
@@ -100,7 +100,7 @@ def test_a_text_with_letters_of_an_alphabet_is_left_alone() -> None:
     assert "stands for another character" in result.skipped[0].message
 
 
-def test_mistakes() -> None:
+def test_an_unknown_dialect_or_form_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"no dialect is called 'torino': did you mean trino\?"):
         rewrite("", Catalog(), dialect="torino")
     with pytest.raises(ConfigError, match="trino has no words for the form 'set'"):

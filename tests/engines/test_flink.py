@@ -30,7 +30,7 @@ def test_left_to_it(query: str) -> None:
 
 
 @pytest.mark.parametrize(("query", "why"), MISSED.items())
-def test_missed(query: str, why: str) -> None:
+def test_what_flink_misses_is_told_with_the_reason(query: str, why: str) -> None:
     """What Flink would not prune is not left to it, each with the reason."""
     catalog = Catalog.from_ddl(DDL)
     result = rewrite(query, catalog, dialect="flink", engine="flink", when="missed")
@@ -148,7 +148,7 @@ def _table(ddl: str, name: str = "t") -> Table:
     return table
 
 
-def test_a_table() -> None:
+def test_a_table_has_its_columns_keys_and_partitions() -> None:
     """Computed and metadata columns are columns, keys are keys, and partition columns keep their
     place."""
     table = _table("", "f")
@@ -176,7 +176,9 @@ def test_a_table() -> None:
         ("(z INT) LIKE not_known", "z", "", None, False),
     ],
 )
-def test_like(ddl: str, columns: str, partitions: str, provider: str, complete: bool) -> None:
+def test_like_takes_over_what_is_not_excluded(
+    ddl: str, columns: str, partitions: str, provider: str, complete: bool
+) -> None:
     """LIKE takes over columns, partitions, keys and options, but for what is excluded."""
     table = _table(f"CREATE TABLE t {ddl}")
     assert " ".join(column.name for column in table.columns) == columns

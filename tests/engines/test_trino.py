@@ -25,7 +25,7 @@ def test_left_to_it(query: str) -> None:
 
 
 @pytest.mark.parametrize(("query", "why"), MISSED.items())
-def test_missed(query: str, why: str) -> None:
+def test_what_trino_misses_is_told_with_the_reason(query: str, why: str) -> None:
     assert any(why in sentence for sentence in _told(query)), _told(query)
 
 

@@ -1,6 +1,6 @@
 """``when = missed``: what the engine is taken to prune by itself, and what it is taken to miss.
 
-The 99 TPC-DS queries, on which Spark was measured, are in ``tpcds/test_tpcds_native``.
+The 99 TPC-DS queries, on which Spark was measured, are in ``tpcds/test_tpcds_predictions``.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from sqlrewrite.plan.algebra import Derived, SetOperation
 from sqlrewrite.rulebook import rules_folder
 from sqlrewrite.text.limits import Limits
 from sqlrewrite.warehouse import Table
+from tests.spark import test_spark_placements as placements
 
 DDL = """
 CREATE TABLE sales (id INT, store INT, amount INT, day DATE) USING parquet PARTITIONED BY (day);
@@ -200,6 +201,14 @@ def test_a_predicate_of_an_earlier_run_goes_and_comes_again(case: str, catalog: 
     missed = rewrite(eligible, catalog, when="missed")
     assert missed.sql == PRUNED[case]
     assert rewrite(missed.sql, catalog).sql == eligible
+
+
+@pytest.mark.parametrize("case", placements.CASES.values(), ids=placements.CASES)
+def test_what_was_measured_on_spark_is_predicted(case: placements.Case) -> None:
+    """``test_spark_placements`` measures ``natively`` on the scans."""
+    catalog = Catalog.from_ddl(placements.DDL)
+    assert rewrite(case.sql, catalog).changed
+    assert rewrite(case.sql, catalog, when="missed").changed is not case.natively
 
 
 def test_a_limit_in_between_stops_the_engine_too(catalog: Catalog) -> None:

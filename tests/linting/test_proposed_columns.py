@@ -42,7 +42,9 @@ def unbounded(tmp_path: Path, where: str, *values: str) -> Finding:
         ("o.order_date = DATE '2024-03-15'", "o.order_month = trunc(DATE '2024-03-15', 'MM')"),
     ],
 )
-def test_advice(tmp_path: Path, where: str, predicate: str) -> None:
+def test_a_filter_of_the_source_column_gets_advice(
+    tmp_path: Path, where: str, predicate: str
+) -> None:
     finding = unbounded(tmp_path, where, MONTH)
     place = f"{tmp_path}/load.sql:1"
     assert (
@@ -64,7 +66,9 @@ def test_advice(tmp_path: Path, where: str, predicate: str) -> None:
         ("o.order_date > DATE '2024-03-15'", ()),
     ],
 )
-def test_no_advice(tmp_path: Path, where: str, values: tuple[str, ...]) -> None:
+def test_a_filter_that_bounds_nothing_gets_no_advice(
+    tmp_path: Path, where: str, values: tuple[str, ...]
+) -> None:
     finding = unbounded(tmp_path, where, *values)
     assert finding.message.endswith("no condition bounds its partition column `order_month`")
     assert "declare" not in finding.help

@@ -38,7 +38,7 @@ def _codes(settings: Settings, findings: list[Finding], path: str = "q.sql") -> 
         (Settings(per_file_ignores=(("legacy", ("DPP",)),)), "0 1 2 3 4 5 6 7 8 9 10 11 12 13 14"),
     ],
 )
-def test_selected(settings: Settings, codes: str, findings: list[Finding]) -> None:
+def test_the_settings_select_codes(settings: Settings, codes: str, findings: list[Finding]) -> None:
     assert _codes(settings, findings) == codes
 
 
@@ -48,7 +48,7 @@ def test_per_file_ignores_are_of_paths_from_the_root(findings: list[Finding]) ->
     assert _codes(settings, findings, "repo/new/q.sql") != ""
 
 
-def test_severities(findings: list[Finding]) -> None:
+def test_the_longest_prefix_gives_the_severity(findings: list[Finding]) -> None:
     settings = Settings(severity=(("DPP", "note"), ("DPP007", "error")))
     chosen = selected(settings, "q.sql", findings)
     severities = {finding.code: finding.severity for finding in chosen}
@@ -72,7 +72,9 @@ def test_only_strict_counts_notes(findings: list[Finding]) -> None:
         ({"severity": (("DPP007", "loud"),)}, "severity of DPP007 is 'loud': known: error, warn"),
     ],
 )
-def test_mistakes(given: dict[str, tuple[str, ...]], message: str) -> None:
+def test_a_code_that_there_is_not_is_refused(
+    given: dict[str, tuple[str, ...]], message: str
+) -> None:
     with pytest.raises(ConfigError) as error:
         check(Settings(**given))  # type: ignore[arg-type]
     assert message in str(error.value)

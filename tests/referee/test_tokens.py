@@ -21,14 +21,14 @@ def lexer(spark: SparkSession) -> SparkLexer:
 
 
 @pytest.mark.parametrize("every", [10, pytest.param(1, marks=pytest.mark.longest)])
-def test_whole_files(lexer: SparkLexer, every: int) -> None:
+def test_whole_files_have_the_tokens_of_spark(lexer: SparkLexer, every: int) -> None:
     texts = list(sources().items())
     problems = check(texts[::every], lexer)
     assert not problems.wrong, "\n".join(problems.wrong[:5])
     assert problems.texts - problems.reported > 300 / every
 
 
-def test_broken_texts(lexer: SparkLexer) -> None:
+def test_broken_texts_have_the_tokens_of_spark(lexer: SparkLexer) -> None:
     texts = [(f"--seed 7 --from {number}", random_text(7, number)) for number in range(500)]
     problems = check(texts, lexer)
     assert not problems.wrong, "\n".join(problems.wrong[:5])

@@ -58,7 +58,7 @@ def _lines(form: Any, result: LintedFile) -> list[str]:
 # --- for people -----------------------------------------------------------------------------------
 
 
-def test_text(catalog: Catalog) -> None:
+def test_text_shows_each_finding_in_its_lines(catalog: Catalog) -> None:
     assert _lines(lint.text, _linted(catalog))[:9] == [
         "a b/q.sql:2:6: DPP001 [*] `s.day` has no pruning predicate, though the join with "
         "`calendar` bounds it",
@@ -97,7 +97,7 @@ def test_text(catalog: Catalog) -> None:
         ),
     ],
 )
-def test_an_excerpt(catalog: Catalog, sql: str, shown: list[str]) -> None:
+def test_an_excerpt_shows_the_place(catalog: Catalog, sql: str, shown: list[str]) -> None:
     assert _lines(lint.text, _linted(catalog, sql))[2:-3] == shown
 
 
@@ -128,7 +128,7 @@ def test_a_place_over_lines(catalog: Catalog) -> None:
     ]
 
 
-def test_concise(catalog: Catalog) -> None:
+def test_concise_has_a_line_for_each_finding(catalog: Catalog) -> None:
     assert _lines(lint.concise, _linted(catalog)) == [
         "a b/q.sql:2:6: DPP001 [*] `s.day` has no pruning predicate, though the join with "
         "`calendar` bounds it",
@@ -144,7 +144,7 @@ def test_concise(catalog: Catalog) -> None:
 # --- for machines ---------------------------------------------------------------------------------
 
 
-def test_json(catalog: Catalog) -> None:
+def test_json_has_findings_failures_and_a_summary(catalog: Catalog) -> None:
     linted = _linted(catalog)
     report = json.loads(lint_formats.json([linted, BROKEN], _sum(linted, BROKEN)))
     assert report["summary"] == {
@@ -189,7 +189,7 @@ def test_sarif_is_valid(catalog: Catalog) -> None:
         jsonschema.validate(broken, _schema())
 
 
-def test_sarif(catalog: Catalog) -> None:
+def test_sarif_has_rules_and_their_results(catalog: Catalog) -> None:
     report = _sarif(_linted(catalog), BROKEN)["runs"][0]
     rules = report["tool"]["driver"]["rules"]
     assert [rule["id"] for rule in rules] == [code.code for code in CODES]
@@ -244,7 +244,7 @@ def test_line_hashes_tell_equal_lines_apart() -> None:
     assert hashes[2].endswith(":2")
 
 
-def test_github(catalog: Catalog) -> None:
+def test_github_annotates_each_place(catalog: Catalog) -> None:
     linted = _linted(catalog)
     lines = lint_formats.github([linted, BROKEN], _sum(linted, BROKEN)).splitlines()
     assert lines[0] == "::error file=gone.sql,title=dpp-rewrite::cannot be read: 100 %25%0Ano"
@@ -272,7 +272,7 @@ def test_github_says_how_many_more(catalog: Catalog, count: int, shown: int, mor
     assert more in lines[-1]
 
 
-def test_gitlab(catalog: Catalog) -> None:
+def test_fingerprints_for_gitlab_stay_where_lines_move(catalog: Catalog) -> None:
     issues = json.loads(lint_formats.gitlab([_linted(catalog)], LintSummary()))
     assert [(issue["check_name"], issue["severity"]) for issue in issues] == [
         ("DPP001 missing-predicate", "major"),
@@ -289,7 +289,7 @@ def test_gitlab(catalog: Catalog) -> None:
     assert other[0]["fingerprint"] != issues[0]["fingerprint"]
 
 
-def test_junit(catalog: Catalog) -> None:
+def test_junit_counts_failures_errors_and_skipped(catalog: Catalog) -> None:
     results = [_linted(catalog, SQL + "-- \x00"), _linted(catalog, "SELECT 1", "fine.sql"), BROKEN]
     root = ElementTree.fromstring(lint_formats.junit(results, _sum(*results)).encode())
     assert root.attrib == {

@@ -224,7 +224,7 @@ def test_in_the_order_of_the_file() -> None:
         ),
     ],
 )
-def test_last_line(summary: Summary, would: bool, line: str) -> None:
+def test_the_last_line_sums_up(summary: Summary, would: bool, line: str) -> None:
     assert [plain(last_line) for last_line in last_lines(summary, would=would)] == [line]
     stripped = [plain(last_line) for last_line in last_lines(summary, would=would, strip=True)]
     assert stripped == [line.replace("rewritten", "stripped")]
@@ -250,7 +250,7 @@ def test_an_encoding_without_arrows() -> None:
     assert raw.getvalue() == b"a \\u2190 \xe9\n"
 
 
-def test_coloured_diff() -> None:
+def test_a_diff_has_its_colours() -> None:
     stream = io.StringIO()
     diff = "--- q\n+++ q\n@@ -1 +1 @@\n-a\n+[b]c\r\n d\n"
     Printer(stream, colour=True).print(coloured_diff(diff))
@@ -270,7 +270,7 @@ def test_coloured_diff() -> None:
         (1 << 62, "4096.0 PiB"),
     ],
 )
-def test_size(count: int | None, text: str) -> None:
+def test_a_size_is_told_in_its_unit(count: int | None, text: str) -> None:
     assert size(count) == text
 
 

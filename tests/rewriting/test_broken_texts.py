@@ -140,7 +140,9 @@ def check(text: str, catalog: Catalog, seed: object) -> Rewrite:
 
 @pytest.mark.parametrize("mutate", MUTATIONS, ids=lambda mutate: mutate.__name__)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_broken_texts(mutate: Callable[[random.Random], str], seed: int, catalog: Catalog) -> None:
+def test_a_broken_text_gets_insertions_or_nothing(
+    mutate: Callable[[random.Random], str], seed: int, catalog: Catalog
+) -> None:
     started = time.process_time()
     for number in range(TEXTS):
         name = f"{mutate.__name__}/{seed}/{number}"
@@ -184,7 +186,7 @@ LARGE = {
 
 @pytest.mark.turns(2)
 @pytest.mark.parametrize("name", LARGE)
-def test_large_texts(name: str, catalog: Catalog) -> None:
+def test_a_large_text_ends_in_time(name: str, catalog: Catalog) -> None:
     started = time.process_time()
     result = check(LARGE[name], catalog, name)
     assert not [e for e in result.errors if e.code != "DPP000"]
@@ -334,7 +336,7 @@ def test_a_large_statement_is_skipped_with_the_limit(catalog: Catalog) -> None:
     assert not rewrite(text, catalog, limits=Limits(statement=size)).skipped
 
 
-def test_ten_megabytes(catalog: Catalog) -> None:
+def test_ten_megabytes_are_skipped_with_the_limit(catalog: Catalog) -> None:
     """As one statement they are skipped, with the values found."""
     text = QUERY + " AND s.id <> '" + "x" * (10 << 20) + "'"
     (skipped,) = rewrite(text, catalog).skipped

@@ -33,7 +33,9 @@ def text_of(path: Path) -> str:
 
 
 @every_file
-def test_golden(path: Path, catalog: Catalog, update_goldens: bool) -> None:
+def test_a_model_is_rewritten_to_its_golden(
+    path: Path, catalog: Catalog, update_goldens: bool
+) -> None:
     result = rewrite(text_of(path), catalog)
     golden = PROJECT / "golden" / path.parent.name / path.name
     if update_goldens:

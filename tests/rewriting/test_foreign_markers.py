@@ -114,7 +114,7 @@ def catalog() -> Catalog:
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("where", THEIRS)
-def test_theirs_stays(catalog: Catalog, where: str, form: str) -> None:
+def test_a_marker_where_we_write_none_stays(catalog: Catalog, where: str, form: str) -> None:
     _stays(THEIRS[where].format(FORMS[form]), catalog)
 
 
@@ -177,7 +177,7 @@ def test_no_marker_in_a_hint(catalog: Catalog) -> None:
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("where", OURS)
-def test_ours_goes(catalog: Catalog, where: str, form: str) -> None:
+def test_a_marker_where_we_write_goes(catalog: Catalog, where: str, form: str) -> None:
     without = re.sub(r" AND \{}|\{} AND ", "", OURS[where])
     text = OURS[where].format(FORMS[form])
     for result in (stripped(text), rewrite(text, catalog)):

@@ -76,20 +76,20 @@ FORMATTERS = {"sqlfmt": _sqlfmt, "sqlfluff": _sqlfluff}
 
 @pytest.mark.long
 @pytest.mark.parametrize("case", turn(CASES, 72), ids=lambda case: case.name)
-def test_sqlfmt(case: Case) -> None:
+def test_ours_is_found_behind_sqlfmt(case: Case) -> None:
     _check(case, "sqlfmt")
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("case", [c for c in CASES if c.name in SHAPES], ids=lambda c: c.name)
-def test_sqlfluff(case: Case) -> None:
+def test_ours_is_found_behind_sqlfluff(case: Case) -> None:
     _check(case, "sqlfluff")
 
 
 @pytest.mark.longest
 @pytest.mark.parametrize("formatter", FORMATTERS)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_every_golden(case: Case, formatter: str) -> None:
+def test_ours_is_found_in_every_golden(case: Case, formatter: str) -> None:
     _check(case, formatter)
 
 

@@ -125,7 +125,7 @@ def test_what_follows_no_more(catalog: Catalog) -> None:
         ),
     ],
 )
-def test_left_alone(catalog: Catalog, sql: str) -> None:
+def test_a_merge_that_needs_other_rows_is_left_alone(catalog: Catalog, sql: str) -> None:
     result = values(sql, catalog)
     assert result.sql == sql
     assert not result.errors

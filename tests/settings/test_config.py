@@ -19,7 +19,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_all_keys(folder: Path) -> None:
+def test_each_key_of_a_file_is_read(folder: Path) -> None:
     (folder / "pyproject.toml").write_text(
         """
         [tool.dpp-rewrite]
@@ -76,7 +76,7 @@ def test_nearest_that_mentions_us(folder: Path, monkeypatch: pytest.MonkeyPatch)
     assert load(".").catalog == ("../../ddl.sql",)
 
 
-def test_none(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_section_no_toml_is_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "tomllib", raising=False)
     (folder / "pyproject.toml").write_text('[project]\ndependencies = ["dpp-rewrite"]\n')
     assert load(".") == Settings()
@@ -105,7 +105,7 @@ def test_none(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("hint = ", "pyproject.toml: not valid TOML: "),
     ],
 )
-def test_mistakes(folder: Path, text: str, message: str) -> None:
+def test_a_mistake_is_told_with_its_file(folder: Path, text: str, message: str) -> None:
     (folder / "pyproject.toml").write_text(f"[tool.dpp-rewrite]\n{text}\n")
     with pytest.raises(ConfigError) as error:
         load(".")
@@ -176,7 +176,7 @@ def test_mistakes_in_the_environment(folder: Path, name: str, text: str, message
     assert message in str(error.value)
 
 
-def test_limits(tmp_path: Path) -> None:
+def test_limits_are_read_as_sizes(tmp_path: Path) -> None:
     path = tmp_path / "pyproject.toml"
     path.write_text('[tool.dpp-rewrite]\nfile-limit = "2MB"\nnesting-limit = 99\n')
     environment = {"DPP_REWRITE_STATEMENT_LIMIT": "5kB"}

@@ -87,7 +87,7 @@ def test_the_library_has_what_decides() -> None:
     assert Settings().limits == Limits()
 
 
-def test_who_wins(folder: Path) -> None:
+def test_an_option_wins_over_the_environment_and_that_over_files(folder: Path) -> None:
     Path("dpp-rewrite.toml").write_text("groups = 4\nhint = false\nwhen = 'missed'")
     environment = {"DPP_REWRITE_GROUPS": "2", "DPP_REWRITE_HINT": "yes"}
     settings = Projects(None, environment, {"groups": 3}).at(".")
@@ -159,7 +159,7 @@ def test_two_files_in_one_folder_are_refused(folder: Path) -> None:
     )
 
 
-def test_isolated(folder: Path) -> None:
+def test_isolated_still_reads_the_environment(folder: Path) -> None:
     Path("dpp-rewrite.toml").write_text("not TOML")
     environment = {"DPP_REWRITE_CONFIG": "none.toml", "DPP_REWRITE_DEPTH": "2"}
     settings = Projects(None, environment, isolated=True).of("a/q.sql")

@@ -169,7 +169,7 @@ CREATE TABLE calendar (day DATE, year INT, label STRING) USING parquet TBLPROPER
         ("(c.year = 2024 OR c.label = 'a')", 0.5, "Spark's ratio"),
     ],
 )
-def test_the_estimate(condition: str, share: float, basis: str) -> None:
+def test_a_condition_keeps_its_share(condition: str, share: float, basis: str) -> None:
     sql = f"SELECT s.id FROM sales s JOIN calendar c ON s.day = c.day WHERE {condition}"
     estimate = only(sql, Catalog.from_ddl(CALENDAR), "eligible").estimate
     assert estimate is not None

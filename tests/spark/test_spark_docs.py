@@ -42,7 +42,9 @@ def _rows(spark: SparkSession, sql: str) -> list[str]:
 @pytest.mark.parametrize(
     "examples", [pytest.param(examples, id=f"{number}") for number, _, examples in kinds()]
 )
-def test_a_kind(views: SparkSession, examples: dict[str, str]) -> None:
+def test_the_examples_of_a_kind_lose_rows_or_keep_them(
+    views: SparkSession, examples: dict[str, str]
+) -> None:
     neighbour = examples["neighbour"]
     after = rewrite(neighbour, Catalog.from_ddl(block("tables"))).sql
     assert _rows(views, after) == _rows(views, neighbour) != []

@@ -124,7 +124,9 @@ def _pulling(folder: Path) -> None:
 @pytest.mark.long
 @pytest.mark.turns(2)
 @pytest.mark.parametrize("command", [_verifying, _pulling])
-def test_killed(command: Callable[[Path], None], spark: SparkSession, tmp_path: Path) -> None:
+def test_a_killed_spark_is_one_clear_sentence(
+    command: Callable[[Path], None], spark: SparkSession, tmp_path: Path
+) -> None:
     command(tmp_path)
 
 

@@ -140,7 +140,9 @@ def no_dynamic_pruning(spark: SparkSession) -> Iterator[None]:
 
 @pytest.mark.turns(3)
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
-def test_form(visits: SparkSession, catalog: Catalog, case: Case) -> None:
+def test_a_form_keeps_rows_and_reads_less(
+    visits: SparkSession, catalog: Catalog, case: Case
+) -> None:
     sql = rewrite(case.sql, catalog, predicate=case.form).sql
     assert case.holds in sql
     visits.sql("USE forms")

@@ -176,7 +176,9 @@ def _rewritten(case: Case, catalog: Catalog) -> Rewrite:
 @pytest.mark.turns(3)
 @pytest.mark.parametrize("broadcast", [True, False], ids=["broadcast", "sort-merge"])
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
-def test_placement(shop: SparkSession, catalog: Catalog, case: Case, broadcast: bool) -> None:
+def test_a_placement_keeps_rows_and_reads_less(
+    shop: SparkSession, catalog: Catalog, case: Case, broadcast: bool
+) -> None:
     sql = _rewritten(case, catalog).sql
     shop.sql("USE placements")
     with broadcast_joins(shop, broadcast):

@@ -84,7 +84,7 @@ def test_same_rows_fewer_partitions(tpcds: SparkSession, number: int) -> None:
                 assert 0 < after.partitions(table) < every
 
 
-def test_through_enable(tpcds: SparkSession) -> None:
+def test_enable_gives_the_rewritten_text(tpcds: SparkSession) -> None:
     query = queries()[7]
     tpcds.sql("USE tpcds")
     with broadcast_joins(tpcds, False):

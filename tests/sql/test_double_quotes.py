@@ -99,7 +99,7 @@ def test_a_view_was_made_under_settings_of_its_own(catalog: Catalog) -> None:
     assert not _changed(sql.format("named"), Catalog.from_ddl(DDL + view), False)
 
 
-def test_the_setting(tmp_path: Path) -> None:
+def test_the_environment_sets_what_double_quotes_are(tmp_path: Path) -> None:
     names = load(str(tmp_path), environment={"DPP_REWRITE_DOUBLE_QUOTED_IDENTIFIERS": "true"})
     assert names.double_quoted_identifiers is True
     assert load(str(tmp_path), environment={}).double_quoted_identifiers is None

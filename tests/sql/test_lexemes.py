@@ -39,7 +39,7 @@ LEXED = {
 
 
 @pytest.mark.parametrize("text", LEXED)
-def test_lexemes(text: str) -> None:
+def test_a_text_has_the_lexemes_of_spark(text: str) -> None:
     assert " ".join(text[start:end] for _, start, end in lexemes(text)) == LEXED[text]
 
 
@@ -67,7 +67,7 @@ KINDS = [
 
 
 @pytest.mark.parametrize(("text", "kind"), KINDS)
-def test_kind(text: str, kind: LexemeKind) -> None:
+def test_a_lexeme_has_its_kind(text: str, kind: LexemeKind) -> None:
     assert lexemes(text) == [(kind, 0, len(text))]
 
 

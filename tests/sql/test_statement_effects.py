@@ -19,7 +19,7 @@ def test_reading_changes_nothing(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["SET a.b = c", "RESET", "USE retail", "USE CATALOG lake"])
-def test_settings(text: str) -> None:
+def test_what_sets_and_uses_changes_settings(text: str) -> None:
     (statement,) = statements(text)
     assert effect(statement).settings
 

@@ -1,5 +1,5 @@
 """Texts that change settings, with the type that a query has behind them: Spark's own answers, as
-``tests/spark/test_spark_set.py`` asks for them."""
+``tests/spark/test_spark_set_statements.py`` asks for them."""
 
 from __future__ import annotations
 

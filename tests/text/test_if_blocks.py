@@ -194,7 +194,7 @@ def test_what_would_stand_in_a_block_or_is_not_right_in_all_is_told(text: str) -
         ),
     ],
 )
-def test_left_alone(text: str) -> None:
+def test_what_one_of_the_texts_would_get_wrong_is_left_alone(text: str) -> None:
     """What would be wrong in one of them, or cannot be told, is written in none."""
     result = rewrite(text, CATALOG)
     assert not result.changed

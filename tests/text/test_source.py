@@ -38,12 +38,12 @@ from sqlrewrite.text.source import (
         (b"\x00\r\r\n\x1a", Source("\x00\r\r\n\x1a")),
     ],
 )
-def test_round_trip(data: bytes, source: Source) -> None:
+def test_bytes_become_text_and_the_same_bytes_again(data: bytes, source: Source) -> None:
     assert decode(data) == source
     assert source.encode() == data
 
 
-def test_round_trip_of_any_bytes() -> None:
+def test_any_bytes_become_the_same_bytes_again() -> None:
     chance = random.Random(7)
     for _ in range(300):
         data = chance.randbytes(chance.randrange(40))
@@ -62,7 +62,7 @@ def test_other_encodings_are_refused(encoding: str, name: str) -> None:
         decode("\ufeffselect 1".encode(big_endian))
 
 
-def test_places() -> None:
+def test_a_place_is_a_line_and_a_column() -> None:
     text = "a\nbc\r\nd\re\n\nf😀g"
     lines = Lines(text)
     places = {character: lines.place(text.index(character)) for character in "abcdefg"}
@@ -91,7 +91,7 @@ def test_places() -> None:
         ),
     ],
 )
-def test_apply(edits: list[Edit], result: str) -> None:
+def test_edits_are_applied_in_order(edits: list[Edit], result: str) -> None:
     assert apply("abc", edits) == result
 
 
@@ -118,7 +118,7 @@ def test_patch_understands_the_diff(tmp_path: Path, before: str, after: str) -> 
     assert file.read_bytes() == after.encode()
 
 
-def test_no_diff() -> None:
+def test_the_same_text_has_no_diff() -> None:
     assert unified_diff("a\n", "a\n", "q.sql") == ""
 
 

@@ -99,7 +99,7 @@ def test_what_an_expression_stands_for(text: str, kind: TemplateKind, reference:
         ("a `\n// b`, r'\\' r'\n// c'", ["a", "\n// b", ",", "\\", "\n// c"]),
     ],
 )
-def test_tokens(text: str, texts: list[str]) -> None:
+def test_a_template_becomes_tokens_of_its_own(text: str, texts: list[str]) -> None:
     lexed = lex(text, NAMES.get)
     assert [token.text for token in lexed.tokens] == texts
     assert not lexed.obstacles
@@ -343,7 +343,7 @@ def test_an_operator_leaves_nothing_known_of_what_it_connects(text: str, operato
         "a FROM t ORDER BY a {{ x() }}, b",
     ],
 )
-def test_obstacles(text: str) -> None:
+def test_what_may_render_to_anything_is_an_obstacle(text: str) -> None:
     assert lex(f"SELECT {text}", NAMES.get).obstacles
 
 

@@ -166,7 +166,7 @@ def reason(result: Rewrite) -> str:
         ),
     ],
 )
-def test_written(catalog: Catalog, sql: str, written: str) -> None:
+def test_literals_are_written_and_stay(catalog: Catalog, sql: str, written: str) -> None:
     result = values(sql, catalog)
     assert (result.sql, result.errors) == (written, ())
     assert stripped(written).sql == sql
@@ -331,7 +331,7 @@ def test_a_shared_cte_asks_for_the_union(catalog: Catalog) -> None:
     assert rewrite(written, catalog).sql == written
 
 
-def test_each_type(catalog: Catalog) -> None:
+def test_keys_of_each_type_are_literals(catalog: Catalog) -> None:
     for table, column, kind, literal in (
         ("by_date", "day", "date", "DATE '2024-01-01'"),
         ("by_text", "label", "string", "'a, b) /* x'"),
@@ -428,7 +428,7 @@ BY_KIND = "SELECT f.a FROM {} f JOIN kinds k ON f.p = k.{} WHERE k.x = 1"
         (BY_KIND.format("by_time", "day"), "may compare otherwise"),
     ],
 )
-def test_refused(catalog: Catalog, sql: str, why: str) -> None:
+def test_what_would_change_by_itself_is_not_asked_for(catalog: Catalog, sql: str, why: str) -> None:
     def asked(query: str, namespace: tuple[str, ...]) -> Keys:
         raise AssertionError(f"asked for {query}")
 
@@ -471,7 +471,7 @@ def test_keys_that_are_not_what_the_catalog_says(catalog: Catalog) -> None:
     assert values(QUERY, catalog, giving("1", kind="bigint")).changed
 
 
-def test_no_keys(catalog: Catalog) -> None:
+def test_no_keys_now_write_nothing(catalog: Catalog) -> None:
     assert "gives no keys now" in reason(values(QUERY, catalog, giving()))
 
 
@@ -589,7 +589,7 @@ def found(sql: str, catalog: Catalog, form: str) -> list[tuple[str, bool]]:
     return [(finding.code, finding.fix is not None) for finding in lint(sql, catalog, options)[0]]
 
 
-def test_lint(catalog: Catalog) -> None:
+def test_lint_fixes_no_literals(catalog: Catalog) -> None:
     written = values(QUERY, catalog).sql
     stale = written.replace("d.x = 1 AND", "d.x = 2 AND")
     assert found(written, catalog, "in") == found(written, catalog, "values") == []
