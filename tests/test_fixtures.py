@@ -10,8 +10,10 @@ import pytest
 
 from tests.support.cases import (
     BEYOND_DUCKDB,
+    MESSAGES,
     RETAIL,
     Case,
+    message_lines,
     query_cases,
     read,
     retail_cases,
@@ -62,6 +64,13 @@ def test_a_case_has_its_golden_and_its_verdicts(case: Case, update_goldens: bool
         case.verdicts.write_bytes(verdict_lines(result).encode())
     assert result.sql.encode() == case.golden.read_bytes()
     assert verdict_lines(result) == read(case.verdicts)
+
+
+def test_messages_are_those_of_their_golden(update_goldens: bool) -> None:
+    text = "".join(map(message_lines, CASES))
+    if update_goldens:
+        MESSAGES.write_bytes(text.encode())
+    assert text == read(MESSAGES)
 
 
 @every_case

@@ -25,6 +25,8 @@ from .strip_by_markers import LEXEME, void
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 QUERIES = FIXTURES / "queries"
 RETAIL = FIXTURES / "retail"
+MESSAGES = QUERIES / "messages.txt"
+"""What is said in all cases: a message is reworded in one golden."""
 
 _NEIGHBOURS = (".golden.sql", ".naive.sql")
 BEYOND_DUCKDB = "(not for DuckDB)"
@@ -112,8 +114,15 @@ def verdict_lines(result: Rewrite) -> str:
     """One line a candidate, then what was not read: the text of a ``.verdicts`` file."""
     lines = [_verdict_line(candidate) for candidate in result.candidates]
     for kind, problems in (("error", result.errors), ("skipped", result.skipped)):
-        lines += [f"{kind} {p.code} {p.line}:{p.column} {p.message}" for p in problems]
+        lines += [f"{kind} {p.code} {p.line}:{p.column}" for p in problems]
     return "".join(f"{line}\n" for line in lines)
+
+
+def message_lines(case: Case) -> str:
+    """What is said of each place that was not read: the part of ``MESSAGES`` about a case."""
+    result = rewritten(case, case.text())
+    problems = (*result.errors, *result.skipped)
+    return "".join(f"{case.name} {p.line}:{p.column} {p.message}\n" for p in problems)
 
 
 def _verdict_line(candidate: Candidate) -> str:
