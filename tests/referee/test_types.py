@@ -137,6 +137,7 @@ def test_results_of_unary_operators(typed: SparkSession, ansi: bool) -> None:
         assert [result and str(result) for result in results] == expected
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("ansi", [True, False])
 @pytest.mark.parametrize("sign", ["=", "<=>", "<", "IN"])
 def test_comparisons_cast_both_sides_to_one_type(
