@@ -35,7 +35,8 @@ from sqlrewrite.text.masking import mask
 from sqlrewrite.text.template_kinds import UNITS
 
 _PRIVATE = 0xE000
-"""Added to the code of a character that means something to Spark alone, such as a backslash."""
+"""The number that is added to the code of a character that means something to Spark alone, such as
+a backslash."""
 _SPARK_ONLY = frozenset("\\`")
 _PLUS = chr(_PRIVATE + ord("+"))
 HINT = re.compile(rf"\s*/\*{_PLUS}(?:[^*]|\*(?!/))*\*/")
@@ -51,8 +52,8 @@ _OPTION = re.compile(
     r"\s*'(?P<key>(?:[^']|'')*+)'\s*=\s*'(?:[^']|'')*+'\s*(?:,(?=.)|\Z)", re.DOTALL
 )
 _FILLER, _BACKSLASH = "\0", "\1"
-"""Stand for a template and a backslash, where lexemes are looked for: Spark's rules for templates
-would take the backslash for an escape."""
+"""The characters that stand for a template and a backslash while lexemes are looked for: Spark's
+rules for templates would take the backslash for an escape."""
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 T = TypeVar("T")
@@ -149,8 +150,8 @@ class Dialect:
         return text.translate({**_way_back(self.alphabet, '"'), ord(_PLUS): _PLUS})
 
     def in_dialect(self, result: T) -> T:
-        """A result with all its strings back in the dialect; of a function, one that returns such
-        results."""
+        """A result with all its strings back in the dialect. A function becomes one whose results
+        are in the dialect."""
         value: Any = result
         if type(result) is str:
             value = self.from_spark(str(result))

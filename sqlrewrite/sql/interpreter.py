@@ -17,8 +17,8 @@ TOO_DEEP = "nested too deeply"
 # In a longer text trees would pile up, each a hundred times the size of its text.
 _LARGE = 100_000
 _RARELY = 50_000
-"""So many new objects lie between two collections of a large text; Python's own 700 took a third of
-the time."""
+"""The number of new objects between two garbage collections while a large text is read; with
+Python's own 700, collecting took a third of the time."""
 
 _CALLS = 60_000
 _STACK = 256 << 20  # of addresses: memory is taken only for what is used of it

@@ -77,11 +77,11 @@ class Places:
             return self._clause(where.this, select)
         start, end = self._word(select), select.meta.get(FROM_END)
         if start is None or end is None:
-            raise NoPlaceError("no SELECT around the place")
+            raise NoPlaceError(_NO_SELECT)
         if from_ is None:
-            raise NoPlaceError("a SELECT without FROM")
+            raise NoPlaceError("a SELECT without FROM takes no WHERE")
         if self.kind(self.index(end - 1)) is TokenType.ALIAS:
-            raise NoPlaceError("an alias without a name")
+            raise NoPlaceError("no alias follows AS at the end of its FROM: write the alias")
         opening = start if block.select_offset is not None else _span(from_).start
         return ConditionClause(None, Span(end, end), (), False, start, opening)
 
@@ -116,7 +116,7 @@ class Places:
         select = self._bound.selects[block.number]
         start = self._word(select)
         if start is None:
-            raise NoPlaceError("no SELECT around the place")
+            raise NoPlaceError(_NO_SELECT)
         clauses = (_last(select.args.get(name)) for name in _OF_THE_CORE)
         ends = (_span(clause).end for clause in clauses if clause is not None)
         return Span(start, max([select.meta[FROM_END], *ends]))
@@ -151,7 +151,7 @@ class Places:
     def _tree(self, expression: Expression) -> exp.Expr:
         entry = self._bound.trees.get(id(expression))
         if entry is None:
-            raise NoPlaceError("an expression that the text does not have")
+            raise NoPlaceError(_NO_EXPRESSION)
         return entry[1]
 
     def bare(self, expression: Expression) -> Span:
@@ -168,14 +168,14 @@ class Places:
         tree = _wrapped(self._tree(expression))
         item = tree.parent if isinstance(tree.parent, exp.Alias) else tree
         if item.arg_key != "expressions" or not isinstance(item.parent, exp.Select):
-            raise NoPlaceError("not an item of a SELECT list")
+            raise NoPlaceError("an expression is no item of its SELECT list")
         return _span(tree)
 
     def group_key(self, expression: Expression) -> Span:
         """The span of an item of a GROUP BY. Raises NoPlaceError for anything else."""
         tree = _wrapped(self._tree(expression))
         if not isinstance(tree.parent, exp.Group):
-            raise NoPlaceError("not an item of a GROUP BY")
+            raise NoPlaceError("an expression is no item of its GROUP BY")
         return _span(tree)
 
     def operands(self, expression: Expression) -> list[Span | None]:
@@ -194,14 +194,16 @@ class Places:
         inside = self.tokens[first + 1 : last]
         piped = any(token.token_type is TokenType.PIPE_GT for token in inside)
         if not isinstance(tree, exp.Subquery) or piped or any(map(tree.this.args.get, _ENDS)):
-            raise NoPlaceError("a query that no LIMIT can follow")
+            raise NoPlaceError(
+                "a subquery with |>, or with ORDER BY, LIMIT or the like, takes no LIMIT"
+            )
         return Span(inside[0].start, inside[-1].end + 1)
 
     def call(self, call: Expression) -> tuple[Span, Span]:
         """The span of a call, and that of the text in its parentheses. Raises NoPlaceError."""
         start = self._tree(call).meta.get("start")
         if start is None:
-            raise NoPlaceError("a call that the text does not have")
+            raise NoPlaceError("a call does not stand in the text as it is read")
         opening = self.index(start) + 1
         closing = self.closing(opening)
         inside = Span(self.tokens[opening].end + 1, self.tokens[closing].start)
@@ -212,7 +214,7 @@ class Places:
         else."""
         query = self._tree(condition).args.get("query")
         if query is None:
-            raise NoPlaceError("no IN around the place")
+            raise NoPlaceError("a condition is no IN with a subquery")
         return _span(query)
 
     # --- relations ---------------------------------------------------------------------------
@@ -222,7 +224,7 @@ class Places:
         word = self._word(self._bound.selects[query.top[0]])
         opening = -1 if word is None else self.index(word) - 1
         if self.kind(opening) is not OPEN:
-            raise NoPlaceError("no query in parentheses around the place")
+            raise NoPlaceError("a query does not stand in parentheses")
         return self._group(opening)
 
     def parenthesised(self, alias: int) -> Span:
@@ -231,7 +233,7 @@ class Places:
         if self.kind(close) is TokenType.ALIAS:
             close -= 1
         if self.kind(close) is not CLOSE:
-            raise NoPlaceError("no parenthesis before the alias")
+            raise NoPlaceError("the alias does not follow a derived table")
         return Span(self.tokens[self._partners[close]].start, self.tokens[close].end + 1)
 
     def relation(self, start: int) -> Span:
@@ -239,7 +241,7 @@ class Places:
         index = self.index(start)
         opening = index + (self.kind(index) is not OPEN)
         if self.kind(opening) is not OPEN:
-            raise NoPlaceError("neither a query nor a call at the place")
+            raise NoPlaceError("a relation is neither a query in parentheses nor a call")
         return Span(start, self._group(opening).end)
 
     def subqueries(self, span: Span) -> list[Span]:
@@ -328,11 +330,14 @@ class Places:
 
 _QUERY = frozenset({TokenType.SELECT, TokenType.WITH})
 
+_NO_SELECT = "the text of the query has no SELECT: write SELECT … FROM …"
+_NO_EXPRESSION = "an expression does not stand in the text: it comes from `*` or a view"
+
 
 def _span(tree: exp.Expr) -> Span:
     span = span_of(tree)
     if span is None:
-        raise NoPlaceError("an expression that the text does not have")
+        raise NoPlaceError(_NO_EXPRESSION)
     return span
 
 

@@ -1,8 +1,8 @@
 """Parses an edited clause again: it must be the old tree and the added conjuncts, nothing else.
 
-A WHERE or ON is delimited by tokens, so its condition alone parses as in the statement. Where
-predicates are put at its end, they are parsed with its last conjunct at the top, which shows that
-the end is where the tree has it; a new WHERE is parsed with the FROM, or SELECT, before it.
+A WHERE or ON is delimited by tokens, so its condition alone parses as in the statement. Predicates
+that are added at its end are parsed together with its last conjunct, and a new WHERE with the FROM,
+or SELECT, before it: that shows that they stand where the tree has them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _FROM: tuple[str, ...] = ("from_", "joins", "laterals")
 _SELECTED = ("distinct", "expressions")
 
 _LONG = 1000
-"""A clause of more characters is not like another."""
+"""Longer clauses are not cached: no other one is likely to be equal."""
 
 _NUMBER = re.compile(r"\b[0-9]+\b")
 
@@ -81,7 +81,7 @@ def _clause(text: str, whole: bool, refer: Refer = no_name) -> ReadClause:
     return ReadClause(strip_text(text, tokens, tree, block), tree)
 
 
-_plain_clause = lru_cache(256)(_clause)  # they share what ties them, too
+_plain_clause = lru_cache(256)(_clause)  # equal clauses of several statements are parsed once
 
 
 def condition_gained(before: exp.Expr | None, after: exp.Expr | None, count: int) -> bool:

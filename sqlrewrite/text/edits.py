@@ -9,8 +9,8 @@ from typing import NamedTuple
 _VISIBLE = re.compile(r"[^\r\n]")
 
 BLANK = "\v"
-"""Replaces each character that is taken out, so that all others keep their offsets: white space to
-Spark's lexer that occurs in no author's layout."""
+"""The character in place of each one that is taken out, so that all others keep their offsets: it
+is white space to Spark's lexer, and occurs in no author's layout."""
 
 
 class Span(NamedTuple):

@@ -17,7 +17,7 @@ import re
 from sqlrewrite.text.edits import Edit, Span
 
 MARKER = "/* dpp-rewrite */"
-"""Follows each inserted predicate: a predicate with it is ours to refresh or remove."""
+"""The comment behind each inserted predicate, which makes it ours to refresh or remove."""
 
 GROUPS_BEGIN, GROUPS_END = "/* dpp-rewrite groups */", "/* groups end */"
 
@@ -35,7 +35,7 @@ _GROUPS = re.compile(
     rf"{re.escape(GROUPS_BEGIN)}(?:(?!{re.escape(GROUPS_BEGIN)}).)*?{re.escape(GROUPS_END)}",
     re.DOTALL,
 )
-"""From one mark to the other; a mark without a partner is the author's."""
+"""The text from one mark to the other; a mark without a partner is the author's."""
 
 
 # What ends a clause, and may stand before its marker after formatting: sqlfluff moves a marker

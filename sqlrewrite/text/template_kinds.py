@@ -43,7 +43,7 @@ _CHANGES = frozenset(
 _MACROS = frozenset("datetime strptime fromisoformat combine relativedelta loads dumps".split())
 """Airflow's ``macros`` that read neither a clock nor a metastore, besides those in ``_REPEATS``."""
 _CLOCK = "time"
-"""Python's module, whose ``strftime`` formats the current time."""
+"""The name of Python's module whose ``strftime`` formats the current time."""
 
 _AIRFLOWS = frozenset(
     f"{name}{end}"

@@ -43,7 +43,7 @@ _IN_STRING = re.compile(
     r"\{[{%#]|\$[{A-Za-z_]|#?\{[A-Za-z_][\w.]*\}|@\w+@|(?<!\w)@[A-Za-z_]|%\(\w+\)s|^&&?[A-Za-z_]\w*$"
 )
 _NAMES = ("{", "$", "@", "#", "%", "&", "'", '"', "r'", 'r"', "R'", 'R"')
-"""What a function's or parameter's name begins with if it is a template."""
+"""The beginning of the name of a function or parameter that is a template."""
 _LONGEST = 60
 _CALL = re.compile(r"\{\{[-+]?\s*[\w.]{1,50}(?=\s?\()")
 _NAMED = re.compile(r"\{\{[-+]?\s*[\w.]+\s*[-+]?\}\}")

@@ -286,10 +286,10 @@ LONG = ", ".join(["ref(1)"] * 20)
         ("maybe a statement with {x}", "no statement begins with 'maybe'"),
         (
             "{{ f(1) }}",
-            "it begins with what `{{ f(1) }}` renders to: as dbt compiles it, in target/",
+            "it begins with what `{{ f(1) }}` renders to: rewrite what dbt compiles, in target/",
         ),
-        (f"{{{{ f({LONG}) }}}}", "it begins with what `{{ f(…) }}` renders to: as dbt"),
-        (f"{{{{- a.f(\n{LONG}\n) -}}}}", "it begins with what `{{- a.f(…) }}` renders to: as dbt"),
+        (f"{{{{ f({LONG}) }}}}", "it begins with what `{{ f(…) }}` renders to: rewrite"),
+        (f"{{{{- a.f(\n{LONG}\n) -}}}}", "it begins with what `{{- a.f(…) }}` renders to: rewrite"),
         (f"SELECT CAST(a AS {{{{ f({LONG}) }}}})", "expected a type after AS before `{{ f(…) }}`"),
         (f"'{LONG} join'", "text in quotes: are those around 'ref(1), ref(1), ref(1)"),
         (f"'{LONG} join'", "ref(1), r…' meant?"),

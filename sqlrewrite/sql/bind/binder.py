@@ -400,7 +400,7 @@ class Binder(FromBinder):
         required: bool,
         negated: bool,
     ) -> ra.Subquery:
-        """A subquery in an expression; its outer references are those that leave it."""
+        """A subquery in an expression; its outer references are those to columns outside of it."""
         inner = Scope(scope.ctes, scope)
         node = listed_whole(node) if kind == "in" else node
         before, self.pending = self.pending, []

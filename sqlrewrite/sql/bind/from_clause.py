@@ -99,8 +99,8 @@ class FromBinder(TableBinder):
         return tree
 
     def _last_part(self, tree: ra.Node, before: ra.Node | None) -> ra.Node:
-        """The part of a FROM after its last comma: ``before``, which is that part so far, with the
-        last relation of the join tree joined to it."""
+        """The part of a FROM after its last comma, with one relation more: the last relation of the
+        join tree is joined to ``before``, the part so far."""
         match tree:
             case ra.Join(right=right):
                 return right if before is None else replace(tree, left=before)
@@ -317,7 +317,7 @@ class FromBinder(TableBinder):
             self.ctes.append(ra.Cte(len(self.ctes), "", query, at, outer=tuple(outside.outer)))
         cte = self.ctes[self._shared[text_id]]
         if cte.outer or node.args.get("pivots") or node.args.get("match"):
-            why = "a derived table that several SELECTs share"
+            why = "several SELECTs share it, and it is pivoted or refers to outer columns"
             return ra.Opaque(number, alias, why, unread=True)
         sampled = bool(node.args.get("sample"))
         return ra.CteReference(
@@ -348,8 +348,8 @@ def _using_equality(left: ra.Node, right: ra.Node, name: str) -> ra.Condition:
 
 
 def _equal_in_both(left: ra.Node, part: ra.Node, name: str, *, natural: bool) -> bool:
-    """Whether USING or NATURAL merges the same column whether the left side of the join is ``left``
-    or only its ``part``; True as well if Spark refuses the query in the second case, by USING."""
+    """Whether USING or NATURAL merges the same column with ``left`` as the left side of the join as
+    with only its ``part``. Also True if Spark refuses the second, as for USING."""
     if not natural and tree_lacks(part, name):
         return True
     return using_key(left, name) == using_key(part, name)

@@ -27,7 +27,7 @@ _RENDERED = "dbt writes it to target/manifest.json (`dbt compile`)"
 _MAX_VIEW_DEPTH = 20
 _NO_QUERY = ra.Query(ra.Unreadable("not bound yet"), (), (), None)
 _IN_A_VIEW = 500
-"""The steps that a relation in a view counts as: each reference binds the view again."""
+"""How many steps a relation in a view counts as: each reference binds the view again."""
 
 
 class TableBinder:

@@ -201,7 +201,7 @@ class Translator(Struct):
         args = node.args
         last = args["this"]
         if isinstance(last, exp.Star):
-            return ra.Unknown("a star of columns")
+            return ra.Unknown("`*` in an expression")
         if not isinstance(last, exp.Identifier):
             return self._unknown(node)  # `s.$column`
         if args.get("table"):

@@ -16,7 +16,7 @@ from sqlrewrite.sql.parse.spans import SPAN
 from sqlrewrite.warehouse import Name, has_template, may_render_to
 
 ANY = "*"
-"""Stands for any name of a table."""
+"""Stands for the name of any table."""
 
 _BEFORE_A_NAME = frozenset({"stream", "table"})
 
@@ -195,7 +195,9 @@ def all_of(node: exp.Subquery) -> exp.Subquery:
     """A join in parentheses with an alias, as a derived table of all its columns."""
     joined = node.this.copy()
     select = exp.Select(expressions=[exp.Star()], from_=exp.From(this=joined))
-    select.meta[NO_WHERE] = "a join under an alias has no WHERE"
+    select.meta[NO_WHERE] = (
+        "a join in parentheses with an alias takes no WHERE: name its tables one by one"
+    )
     alias, joins = node.args["alias"].copy(), [join.copy() for join in node.args.get("joins") or []]
     subquery = exp.Subquery(this=select, alias=alias, joins=joins)
     subquery.meta.update(node.meta)
@@ -225,7 +227,7 @@ def all_generated(node: exp.Table) -> exp.Select:
     """A SELECT of all columns of a generator in FROM."""
     lateral = exp.Lateral(this=node.this.copy(), view=True)
     select = exp.Select(expressions=[exp.Star()], laterals=[lateral])
-    select.meta[NO_WHERE] = "a table function has no WHERE"
+    select.meta[NO_WHERE] = "a table function in FROM takes no WHERE"
     return select
 
 
@@ -244,7 +246,7 @@ def listed_whole(node: exp.Expr) -> exp.Expr:
     table = exp.Subquery(this=query, alias=exp.TableAlias(columns=names))
     table.meta[SPAN] = node.meta[SPAN]
     select = exp.Select(expressions=[exp.Star()], from_=exp.From(this=table))
-    select.meta[NO_WHERE] = "an IN's query with groups or a UNION is read as a derived table"
+    select.meta[NO_WHERE] = "no WHERE goes around an IN's query that has groups or a UNION"
     return select
 
 

@@ -292,7 +292,7 @@ def why_recomputed(column: str, expression: str) -> str | None:
     for match in _CALL.finditer(expression):
         name = (match[1] or "").lower()
         if name and name not in _NOT_FUNCTIONS and not _is_deterministic(name):
-            return f"{column} is computed by {name}(), not known to give the same again"
+            return f"{column} is computed by {name}(), which may give another value each time"
     return None
 
 

@@ -59,7 +59,7 @@ _CHANGE_MEANING = frozenset(
 """Settings that change what names or types mean (docs/soundness.md, "Settings of Spark"): after one
 is set, nothing in the text is rewritten."""
 _EXCEPTION_POLICY = re.compile(r"['\"`]?(?:exception\b|\?)", re.IGNORECASE)
-"""With EXCEPTION, parsing a date by any pattern may raise an error."""
+"""The value, or a parameter for it, with which parsing a date by any pattern may raise an error."""
 _DEFAULT_CATALOG = "spark.sql.defaultcatalog"
 _TIME_ZONE = "spark.sql.session.timezone"
 _RUNTIME_MODE, _FLINK_DIALECT = "execution.runtime-mode", "table.sql-dialect"

@@ -31,7 +31,7 @@ def computes_names(text: str) -> bool:
 
 
 def with_computed_names(tokens: Sequence[Token], text: str, refer: Refer) -> list[Token]:
-    """The tokens with dotted names in place of such calls."""
+    """The tokens, with dotted names in place of calls of IDENTIFIER."""
     joined: list[Token] = []
     at = 0
     while at < len(tokens):

@@ -30,8 +30,8 @@ _NO_CLAUSE = token_types(
     "from comma r_paren alias eq neq nullsafe_eq lt lte gt gte is in between like and or slash"
     " dpipe dot l_bracket then when end"
 )
-"""What begins neither a relation nor a row: a FROM or VALUES before it is a name, as most words may
-be in Spark (SqlBaseParser.g4, ``nonReserved``)."""
+"""Tokens that begin neither a relation nor a row. FROM or VALUES before one of them is a name, as
+most words may be in Spark (SqlBaseParser.g4, ``nonReserved``)."""
 
 
 def as_names(tokens: Sequence[Token]) -> list[Token] | None:

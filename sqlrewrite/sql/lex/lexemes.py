@@ -76,7 +76,8 @@ def _lexeme() -> re.Pattern[str]:
 
 
 def lexemes(text: str) -> list[Lexeme]:
-    """The lexemes of a text; a comment is one only if it has no end. Raises nothing."""
+    """The lexemes of a text, without its comments, except for one that has no end. Raises
+    nothing."""
     lexed: list[Lexeme] = []
     at, odd = 0, LexemeKind.ODD
     while at < len(text):

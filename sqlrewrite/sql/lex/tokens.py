@@ -32,7 +32,7 @@ _SUFFIXES = {
     for suffix, name in Spark.Tokenizer.NUMERIC_LITERALS.items()
 }
 _OF_TWO_WORDS: dict[str, dict[str, TokenType]] = {}
-"""What two words are together, by the first and then the second."""
+"""The keyword that two words make, by the first word and then the second."""
 for _words in (
     *("GROUP BY", "ORDER BY", "SORT BY", "CLUSTER BY", "DISTRIBUTE BY", "PARTITION BY"),
     *("PARTITIONED BY", "GROUPING SETS", "PRIMARY KEY", "FOREIGN KEY", "MSCK REPAIR"),

@@ -20,8 +20,8 @@ from sqlrewrite.text.markers import GROUPS_END, group_insertions
 GROUPS = "DPP013"
 _IN_STRING = "a mark of groups of partitions stands in a string: the text is left as it is"
 _MOVED = (
-    "the marks of groups of partitions stand no longer around what was inserted (has a formatter "
-    "moved them?): the text is left as it is, write it anew from the query without groups"
+    "the marks of groups of partitions are no longer around what was inserted (has a formatter "
+    "moved them?): the text is left as it is; write it anew from the query without groups"
 )
 _OPENINGS = {
     "(": "table",
@@ -31,9 +31,9 @@ _OPENINGS = {
     ",": "around",
     "true": "around",
 }
-"""How the insertions of ``write/groups.py`` and ``write/combined.py`` begin: what makes a table a
-derived one, with its condition; the other branches; the SELECT around them, more columns of theirs,
-and what makes their HAVING true."""
+"""The first words of the insertions of ``write/groups.py``, each with its kind: the derived table
+and its condition, the further branches, and what is around them: the SELECT, more columns of the
+branches, and a HAVING that is true."""
 
 
 class GroupInsertions(Struct, frozen=True):

@@ -26,7 +26,8 @@ from sqlrewrite.text.edits import Span, merged
 from sqlrewrite.text.markers import MARKER, behind_clause, marker_behind, read_keys_note
 
 QUERY_PLACEHOLDER = "(00.00)"
-"""Stands for a key query when a clause is parsed again: short, and nothing that authors write."""
+"""The text that stands for a key query when a clause is parsed again: short, and nothing that
+authors write."""
 
 _SIGNS: Mapping[str, type[exp.Expr]] = {
     "IN": exp.In,
@@ -329,7 +330,7 @@ _IS = {
     "constant": _is_constant,
     "literal AND literal": _is_literal,
 }
-"""For each kind of right side: whether an operand is of it."""
+"""For each kind of right side, the test of an operand."""
 
 
 # --- markers that may have come away from their predicate -----------------------------------------

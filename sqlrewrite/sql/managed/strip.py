@@ -81,14 +81,11 @@ class ManagedClause(Struct, frozen=True):
 class Stripped(Struct, frozen=True):
     """A ``text`` without managed predicates, which has blanks in their place.
 
-    ``removed``: the spans that were taken out.
-    ``predicates``: the spans of the predicates in them, each with its marker.
-    ``clauses``: all that is known of these predicates, clause by clause.
-    ``kept``: the predicates that a directive keeps.
-    ``foreign``: the offsets of markers that follow text of the author's, who has edited, wrapped or
-    moved a predicate.
-    ``unsure``: of these markers some may belong to a predicate of ours elsewhere: the offsets of
-    the tokens before them.
+    ``removed``: the spans that were taken out. ``predicates``: the spans of the predicates in them,
+    each with its marker. ``clauses``: all that is known of these predicates, clause by clause.
+    ``kept``: the predicates that a directive keeps. ``foreign``: the offsets of markers that follow
+    text of the author's, who has edited, wrapped or moved a predicate. ``unsure``: the offsets of
+    the tokens before those foreign markers that may belong to a predicate of ours elsewhere.
     ``unread``: the first markers of statements that cannot be read.
     """
 

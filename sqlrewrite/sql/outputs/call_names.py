@@ -164,8 +164,8 @@ class CallPrinter:
         return None if text is None or kept is None else f"{text} FILTER (WHERE {kept})"
 
     def _within_group(self, node: exp.Expr) -> str | None:
-        """A call with its WITHIN GROUP; None for functions whose keys Spark prints without
-        NULLS."""
+        """A call with its WITHIN GROUP; None for functions whose sort keys Spark prints without
+        NULLS FIRST or LAST."""
         if not isinstance(node.this, exp.Anonymous) or node.this.name.lower() not in _LISTS:
             return None
         text = self.text(node.this)

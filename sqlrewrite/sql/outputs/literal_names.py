@@ -198,7 +198,7 @@ def _total(amounts: tuple[Amount, ...], sizes: dict[str, int]) -> int | None:
 
 
 def _fields(units: set[str]) -> tuple[str, ...]:
-    """The fields from the longest of some units down to the shortest."""
+    """The fields of an interval, from the longest of ``units`` down to the shortest."""
     places = [_FIELDS.index(unit) for unit in units]
     return _FIELDS[min(places) : max(places) + 1]
 

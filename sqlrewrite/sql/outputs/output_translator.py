@@ -168,7 +168,7 @@ class OutputTranslator(Translator):
     def _row(self, node: exp.Expr) -> ra.Expression:
         values = [self.translate(expression.unalias()) for expression in node.expressions]
         if any(is_star(expression) for expression in node.expressions):
-            return ra.Unknown("a star in a row", tuple(values))
+            return ra.Unknown("`*` in a row", tuple(values))
         names = self.printer().field_names(node)
         pairs = zip(names, values, strict=True)
         parts = (part for name, value in pairs for part in (ra.Literal("string", name), value))
@@ -198,7 +198,7 @@ class OutputTranslator(Translator):
         for child in node.expressions:
             columns = self.star(child) if is_star(child) else None
             if is_star(child) and columns is None:
-                return ra.Unknown("a star of unknown columns")
+                return ra.Unknown("`*` over columns that are not known")
             shown = [column.expression for column in columns or ()]
             arguments += shown if is_star(child) else [self.translate(child)]
         return ra.Call(name, tuple(arguments)) if name != "struct" else ra.Unknown("struct(*)")

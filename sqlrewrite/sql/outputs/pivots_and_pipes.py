@@ -84,7 +84,7 @@ def _set(node: exp.Select, translator: Translator) -> list[ra.OutputColumn] | No
 
 
 def _drop(node: exp.Select, translator: Translator) -> list[ra.OutputColumn] | None:
-    """``|> DROP a``: the input's columns except these."""
+    """``|> DROP a``: the columns of the input without ``a``."""
     dropped = {item.name.lower() for item in node.expressions[1:]}
     columns = translator.star(exp.Star())
     if columns is None:

@@ -66,8 +66,8 @@ def printed(name: str, parts: Sequence[Printed], distinct: bool) -> str | None:
 
 
 def _by_type(name: str, parts: Sequence[Printed], texts: list[str]) -> str | None:
-    """A call as Spark prints it if it prints another function, depending on the type of the first
-    argument; None if unknown."""
+    """A call that Spark prints as another call by the type of its first argument; None if
+    unknown."""
     kind = parts[0].kind if parts else None
     if kind is None or len(texts) < 2:
         return None

@@ -19,10 +19,11 @@ from sqlglot.dialects.spark import Spark
 from sqlrewrite.sql.parse.pipe_grammar import PipeParser
 
 SPELLED = "spelled"
-"""In a cast's ``meta``: ``cast``, ``::`` or ``suffix`` (``1L``); nothing for ``DATE '…'``."""
+"""The key in the ``meta`` of a cast for how it is written: ``cast``, ``::`` or ``suffix`` (``1L``).
+``DATE '…'`` has none."""
 
 BY_WORDS = "by words"
-"""In a call's ``meta``: its arguments are separated by words, not commas."""
+"""The key in the ``meta`` of a call whose arguments are separated by words, not commas."""
 
 DIALECT = Spark()
 _SUFFIXES = frozenset(Spark.Tokenizer.NUMERIC_LITERALS)

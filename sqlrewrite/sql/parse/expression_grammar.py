@@ -193,7 +193,7 @@ class ExpressionParser(SparkParser):
             self._placed(start, value)
 
     def _operand(self, least: int) -> exp.Expr:
-        """A value, which must be there."""
+        """The value that must come next; raises an error if there is none."""
         return self._needed(self._value(least))
 
     def _needed(self, value: exp.Expr | None) -> exp.Expr:

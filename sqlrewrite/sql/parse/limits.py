@@ -17,7 +17,8 @@ from sqlrewrite.sql.lex.keywords import token_types
 from sqlrewrite.text.limits import Limits, over
 
 _MOST_TRIED = 12
-"""The most calls or joins in each other that are tried: they take a tenth to half of a second."""
+"""The most calls or joins inside one another for which both ways are tried: they take a tenth to
+half of a second."""
 
 _NESTING = token_types("l_paren l_bracket case")
 _OPENING = "([<"  # the signs that nest, CASE aside

@@ -16,7 +16,7 @@ PIPED = "piped"
 """The key in the ``meta`` of a derived table that stands for all before a ``|>``."""
 
 _OPEN = "open"
-_NO_WHERE = "there is no |> WHERE to take a predicate"
+_NO_WHERE = "the query has no |> WHERE that could take the predicate: add one"
 _JOINS = token_types("join inner left right full cross semi anti natural")
 _ORDERS = token_types("order_by sort_by cluster_by distribute_by limit offset")
 _SETS = frozenset({TokenType.UNION, TokenType.EXCEPT, TokenType.INTERSECT})

@@ -27,7 +27,7 @@ NO_WHERE = "no where"
 """The key in the ``meta`` of a SELECT whose text has no place for a new WHERE; the value says
 why."""
 
-BARE = "FROM without SELECT has no WHERE"
+BARE = "FROM without SELECT takes no WHERE: write SELECT * FROM"
 
 _ENDS = ("order", "sort", "cluster", "distribute", "limit", "offset")
 _NOT_OF_TABLE = ("joins", "laterals", "where", "group", "having", "qualify")
@@ -216,7 +216,7 @@ class QueryParser(ExpressionParser):
         select = exp.Select(
             expressions=[exp.Star()], from_=exp.From(this=self._parse_table_parts())
         )
-        select.meta[NO_WHERE] = "TABLE t has no WHERE"
+        select.meta[NO_WHERE] = "TABLE t takes no WHERE: write SELECT * FROM t"
         self._parse_query_modifiers(select)
         if any(select.args.get(key) for key in _NOT_OF_TABLE):
             self.raise_error("Expected the end of TABLE t, or ORDER BY or LIMIT")

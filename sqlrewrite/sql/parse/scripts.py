@@ -257,8 +257,8 @@ def _led(piece: Piece) -> Iterator[Piece]:
 
 
 def _behind(tokens: Sequence[Token], index: int, end: str) -> int:
-    """The index after a word outside of parentheses and CASE; without such a word after the last
-    token."""
+    """The index after the next word ``end`` outside of parentheses and CASE; without one, the index
+    after the last token."""
     depth = 0
     for at in range(index + 1, len(tokens)):
         kind, first = tokens[at].token_type, word(tokens, at)

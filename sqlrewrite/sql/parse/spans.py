@@ -9,7 +9,8 @@ from sqlrewrite.text.edits import Span
 
 SPAN = "span"
 """The key in the ``meta`` of an expression or clause: its start and end. Columns have none: their
-names have places. That of VALUES is without an alias, that of an IN's query has its parentheses."""
+names have places. The span of VALUES is without an alias, that of an IN's query includes its
+parentheses."""
 
 FROM_END = "from end"
 """The key in the ``meta`` of a SELECT: the offset where its FROM ends and a WHERE may begin."""

@@ -18,12 +18,12 @@ from sqlrewrite.text.templates import DEFINES
 _QUERY_OPENERS = token_types(
     "select with l_paren insert create cache merge delete update from values table use drop"
 )
-"""Statements that begin so may hold a query that can be rewritten, or change what names mean. No
+"""The first words of statements that may hold a query to rewrite, or change what names mean. No
 other statement (SET, DROP FUNCTION, GRANT …) is parsed."""
 
 _ALSO_OPENERS = {TokenType.REPLACE: TokenType.TABLE, TokenType.ALTER: TokenType.VIEW}
-"""More beginnings of such statements, with this second word and a SELECT: REPLACE TABLE … AS, ALTER
-VIEW … AS."""
+"""First words, each with the second, of other statements that are parsed if they have a SELECT:
+REPLACE TABLE … AS, ALTER VIEW … AS."""
 
 _COMMANDS = DEFINES | frozenset(
     """
@@ -39,8 +39,9 @@ _COMMANDS = DEFINES | frozenset(
 
 _DEFINITIONS = frozenset({TokenType.CREATE, TokenType.DROP, TokenType.USE})
 _BEGIN_QUERY = frozenset({TokenType.SELECT, TokenType.FROM, TokenType.VALUES})
-"""A definition without one of these, or AS TABLE, holds no query either. What it defines is read
-from its tokens (``definitions``), which hold more than any parser knows."""
+"""The first words of queries. A definition without any of these, and without AS TABLE, holds no
+query. What it defines is read from its tokens (``definitions``), which hold more than any parser
+knows."""
 
 # Statements, of those not parsed, that cannot hold a query.
 _NO_QUERY = frozenset(
@@ -48,7 +49,8 @@ _NO_QUERY = frozenset(
 )
 
 _JINJA = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", re.DOTALL)
-"""What a macro's text has beside SQL: in it `join` is a filter, and a comment is prose."""
+"""The templates in a macro's text, which are not SQL: `join` in one is a filter, and a comment is
+prose."""
 
 # The kind of a statement that begins with WITH.
 _CHANGE = frozenset({TokenType.MERGE, TokenType.UPDATE, TokenType.DELETE})
@@ -64,7 +66,8 @@ _AFTER_FROM = frozenset(
 )
 
 _METADATA = re.compile(r"\bmetadata\s+from\s+(?=')")
-"""Of a column of Flink's: ``at TIMESTAMP(3) METADATA FROM 'timestamp'``."""
+"""The words after a column of Flink's, whose FROM begins no query: ``at TIMESTAMP(3) METADATA FROM
+'timestamp'``."""
 
 _CALLED = (
     "is left alone: it becomes part of the files that call it, which can be checked as dbt "
@@ -120,8 +123,9 @@ def reason_to_report(
     text: str, tokens: Sequence[Token], tree: exp.Expr | None
 ) -> tuple[int, str] | None:
     """The offset and reason to report about a statement that is passed over: it joins, or runs a
-    text that nobody has read. None if there is none, or if the statement may be rewritten: a caller
-    that finds that a MERGE, DELETE or UPDATE is not rewritten asks again without its ``tree``."""
+    text that nobody has read. None if there is nothing to report, or if the statement may be
+    rewritten. If a MERGE, DELETE or UPDATE turns out not to be, the caller asks again without its
+    ``tree``."""
     if tree is not None and (query_held(tree) is not None or changes_rows(tree)):
         return None
     word, start = _word(tokens), tokens[0].start

@@ -313,11 +313,11 @@ def _no_beginning(text: str, start: int, first: Token) -> str:
     if first.token_type is TokenType.STRING:
         return f"no statement begins with a text in quotes: are those around {begins!r} meant?"
     if is_template(first.text):
-        return f"it begins with what `{begins}` renders to: {_AS_RENDERED}"
+        return f"it begins with what `{begins}` renders to: {_REWRITE_COMPILED}"
     return f"no statement begins with {begins!r}"
 
 
-_AS_RENDERED = "as dbt compiles it, in target/compiled, it can be read"
+_REWRITE_COMPILED = "rewrite what dbt compiles, in target/compiled"
 
 
 def _over(text: str, tokens: Sequence[Token], limits: Limits) -> Failure | None:
@@ -339,8 +339,8 @@ def _unrewritten(text: str, tokens: Sequence[Token], tree: exp.Expr | None) -> F
 
 
 def _excused(failure: Failure | None, templates: Sequence[Template]) -> Failure | None:
-    """The failure; in a statement with templates as one that is left alone on purpose, since the
-    SQL that they render to may be right."""
+    """The failure. A statement with templates then counts as left alone on purpose, since the SQL
+    that they render to may be right."""
     if failure is None or failure.parsed or not templates:
         return failure
     return replace(failure, message=f"left alone for its templates: {failure.message}", parsed=True)
@@ -363,7 +363,7 @@ def _parse_failure(error: ParseError, text: str, tokens: Sequence[Token]) -> Fai
 
 
 def _token_shown(text: str, token: Token) -> str:
-    """A token as a message shows it: of a template, whose tokens share its text, all of it."""
+    """A token as a message shows it; for a token of a template the whole template."""
     whole = token.token_type is TokenType.VAR and is_template(token.text)
     return on_one_line(token.text if whole else text[token.start : token.end + 1])
 

@@ -23,10 +23,11 @@ BLOCK = "/*"
 """The kind of a directive in a ``/* … */`` comment, which has no effect."""
 
 ADDING = frozenset({"DPP001"})
-"""To ignore this finding forbids additions to a scan; existing predicates are still refreshed."""
+"""The code whose suppression forbids new predicates for a scan; existing ones are still
+refreshed."""
 
 MENDING = frozenset({"DPP002", "DPP003"})
-"""To ignore one of these leaves the predicates of earlier runs as they are."""
+"""The codes whose suppression keeps the predicates of earlier runs as they are."""
 
 _COMMENT = re.compile(r"--[^\r\n]*|/\*.*?\*/", re.DOTALL)
 _BLOCK = re.compile(r"/\*\s*dpp-rewrite:")

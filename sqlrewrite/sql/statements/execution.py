@@ -192,8 +192,8 @@ _WRITING = (exp.Insert, exp.Create, exp.Cache, exp.Schema, exp.Merge, exp.Update
 class TableReference(Struct, frozen=True):
     """A name in a FROM, its parts in lower case, and where it stands.
 
-    ``alias``: what the query calls it by where it writes no other alias.
-    ``plain``: False where the query uses it as only a table can be used: a version of it,
+    ``alias``: the name that the query knows it by if no alias is written, else empty. ``plain``:
+    False where the query uses it as only a table can be used: a version of it,
     ``schema.table.column``, its files.
     """
 

@@ -46,7 +46,7 @@ _VALUES = frozenset(
     "true false t f yes y no n nan inf infinity null epoch now today tomorrow yesterday".split()
 )
 _INT_DIGITS = 9
-"""So many digits are an INT, whatever they are."""
+"""The most digits with which a number is surely an INT."""
 
 
 def shape(text: str) -> str:

@@ -32,7 +32,7 @@ TARGET = re.compile(
 _WORD = re.compile(r"\w+")
 _PLAIN = re.compile(r"[^\W\d]\w*")
 _LEAVE = frozenset("drop truncate create analyze refresh msck cache use".split())
-"""The first words of statements that write no rows into a table of another's."""
+"""The first words of statements that write no rows into an existing table."""
 
 Formulas = Mapping[str, Formula]
 """The formulas of a table's partition columns, by the columns' names."""

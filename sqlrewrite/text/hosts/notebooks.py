@@ -214,7 +214,7 @@ def _nothing(command: re.Match[str]) -> str:
 
 
 def _within(region: Region, offsets: Sequence[int]) -> bool:
-    """Whether any of these offsets in the file is inside a region."""
+    """Whether one of ``offsets``, which are in the file, is inside a region."""
     first, last = region.sql.offsets[0], region.sql.offsets[-1]
     return any(first <= offset < last for offset in offsets)
 
@@ -252,7 +252,7 @@ def _embedded(text: str, string: _Text) -> Embedded:
         return Embedded(str(string), range(string.start, string.end + 1))
     starts = [string.start + match.start() for match in _CHARACTER.finditer(written)]
     if len(starts) != len(string):
-        raise ValueError("a string of JSON with half a character")
+        raise ValueError("a JSON string with half of a character")
     return Embedded(str(string), array("q", [*starts, string.end]))
 
 

@@ -95,7 +95,7 @@ Names = Mapping[int, ast.expr]
 """The value of a name where it is read, by the ``id`` of the node that reads it."""
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.GeneratorExp
-"""Code that runs later, and reads names then."""
+"""Nodes whose code runs later, and reads names then."""
 _LOGS = frozenset({"debug", "info", "warning", "error"})
 
 
