@@ -50,8 +50,8 @@ from sqlrewrite.write.derived_values import days_around
 from sqlrewrite.write.predicates import write
 
 _MOST_ALTERNATIVES = 20
-"""So many other dimensions are judged for a fact's column, the nearest first: in a chain of CTEs
-that each join a fact, all of them would be judged for each."""
+"""The most other dimensions that are judged for a fact's column, the nearest first. Without a
+limit, a chain of CTEs that each join a fact would judge all of them for each."""
 _OF_ONE = frozenset((SHARED.code, MISSED.code))
 """Rules that may fail for one reference to a CTE and hold for all of them together."""
 
@@ -336,8 +336,8 @@ def _rejected(proposal: Proposal, rule: Rule, why: str) -> Proposal:
 
 
 def _without_place(proposal: Proposal, message: str) -> Proposal:
-    """A proposal whose rules passed, rejected because no place in the text takes its predicate. A
-    filter's proposal is asked for its clause only here."""
+    """A proposal whose rules passed, rejected because no place in the text takes its predicate. For
+    a filter's proposal no rule judges the clause before this."""
     result = RuleResult(CLAUSE.code, CLAUSE.name, Outcome.FAIL, message)
     rules = tuple(result if rule.code == CLAUSE.code else rule for rule in proposal.rules)
     if result not in rules:

@@ -28,10 +28,9 @@ if TYPE_CHECKING:
 class StatementDecision(Struct, frozen=True, eq=False):
     """The decision on one statement.
 
-    ``written``: for each clause into which an earlier run wrote, by its offset, the marked
-    predicates that follow now, as text (as it stands, if it stays), each with the value that it
-    bounds. Nothing in the statement concerns us unless it ``matters``. With a ``failure`` the edits
-    put back what an earlier run wrote.
+    ``written``: for each clause into which an earlier run wrote, by its offset, the text of each
+    marked predicate that belongs there now, with the value that it bounds. ``matters``: False if
+    there is nothing to decide. With a ``failure`` the edits put back what an earlier run wrote.
     """
 
     reading: Reading
@@ -50,7 +49,7 @@ class StatementDecision(Struct, frozen=True, eq=False):
 
     @property
     def bounded(self) -> dict[str, str]:
-        """The marked predicates that are to be written, by what they bound, as the text has it."""
+        """The predicates to be written, with their markers, by the text of what they bound."""
         written = (
             predicate for proposal in reversed(self.proposals) for predicate in proposal.predicates
         )

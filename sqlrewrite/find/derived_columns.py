@@ -64,7 +64,7 @@ class DerivedColumn(Struct, frozen=True, eq=False):
     def shown(self) -> str:
         """The column's declaration and where it was declared, for a message."""
         if self.ends:
-            return f"each file tells its smallest and its largest {self.column}"
+            return f"each file records its smallest and its largest {self.column}"
         return f"{self.column} = {self.derivation.expression}, declared by {self.derivation.origin}"
 
     def hidden(self, why: str) -> DerivedColumn:

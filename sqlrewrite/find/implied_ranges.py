@@ -134,7 +134,8 @@ def _value_of_unit(name: str, condition: Expression, column: str) -> int | None:
 
 
 def is_part(node: Expression) -> bool:
-    """Whether a node computes a unit of a date or time, or truncates it, and not just its day."""
+    """Whether a node computes a unit of a date or time, or truncates it to one; its day does not
+    count."""
     return isinstance(node, Call) and (
         node.name in tagged("year") | tagged("cut") or unit(node) is not None
     )
@@ -225,7 +226,8 @@ def _period_around(
 
 
 def _calendar_period(fields: list[int]) -> tuple[date, date] | None:
-    """The first and the last day of a year, of a month in it, or of a day in that."""
+    """The first and the last day of the period that ``fields`` name: a year; a year and month; or a
+    year, month and day."""
     try:
         first = date(*[*fields, 1, 1][:3])
     except ValueError:
@@ -253,8 +255,9 @@ PrefixBound = tuple[str, Expression, Literal]
 
 
 def prefix_bounds(condition: Expression, derived: DerivedColumn) -> Iterator[PrefixBound]:
-    """The comparisons that a prefix of a column implies: the value of the derived column, if the
-    prefix is long enough, else the bounds of the column itself."""
+    """The comparisons that follow from a condition on a prefix of the source column: one of the
+    derived column with its value, if the prefix is long enough, else bounds of the source
+    column."""
     prefix = _prefix_of(condition, derived.source)
     formula = None if derived.formula is None else derived.formula.expression
     if prefix is None or not isinstance(formula, Call) or formula.name not in tagged("beginning"):

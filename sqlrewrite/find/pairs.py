@@ -207,7 +207,8 @@ def _paths(plan: ra.Plan, relation: int, column: str) -> list[LineagePath]:
 
 def _target(path: LineagePath, paths: list[LineagePath], plain: bool) -> tuple[ra.Relation, str]:
     """Where a predicate for the scan can be written (at the scan, or at the first view above it),
-    and the column's name there. An expression has its value only at the join."""
+    and the column's name there. If the column is compared or computed as an expression, only the
+    relation at the join will do."""
     if path.computed or not plain:
         return path.relations[0], paths[0].column
     for depth, relation in enumerate(path.relations, 1):
@@ -219,7 +220,7 @@ def _target(path: LineagePath, paths: list[LineagePath], plain: bool) -> tuple[r
 
 def at_reference(plan: ra.Plan, pair: Pair) -> Pair | None:
     """The same pair with its predicate at the reference to a shared CTE, where it filters the rows
-    of this reference alone; None if no such reference is on the path."""
+    of this reference alone; None if no reference to a shared CTE is on the path."""
     path = pair.path
     for depth, relation in enumerate(path.relations, 1):
         if isinstance(relation, ra.CteReference) and pair.target is not relation:
@@ -261,9 +262,10 @@ def derived_target(
                 if (derived.column, False) in ends:
                     if all(len(query.top) == 1 for query in queries):
                         return relation, name, derived
-                    why = f"another branch of the UNION in {view} may compute it otherwise"
+                    other = f"another branch of the UNION in {view}"
+                    why = f"{other} may compute {derived.column} in another way"
                     return relation, name, derived.hidden(why)
-            why = f"the view {view} does not show it: let it select {derived.column}"
+            why = f"the view {view} does not select {derived.column}: add it there"
             return relation, derived.column, derived.hidden(why)
     return path.end, derived.column, derived
 

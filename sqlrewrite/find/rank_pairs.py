@@ -156,7 +156,7 @@ def _anti_join_conditions(
 
 
 ColumnResolver = Callable[[ra.Expression], ra.Expression]
-"""Maps an expression of a condition to the one in the SELECT with the window."""
+"""From an expression of a condition to that expression in the SELECT with the window."""
 
 
 def _required_conditions(
@@ -235,8 +235,8 @@ def _unchanged(expression: ra.Expression) -> ra.Expression:
 
 
 def _condition_of(expression: ra.Expression, value: ra.Literal) -> ra.Expression | None:
-    """The condition under which a CASE or ``if`` has a value, if all its other values are other
-    numbers or NULL."""
+    """The condition under which a CASE or ``if`` equals ``value``; None unless its other results
+    are other numbers or NULL."""
     match expression:
         case ra.Call(
             name="case", args=(ra.Call(name="if", args=(when, ra.Literal() as then)), *rest)

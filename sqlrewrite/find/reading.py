@@ -139,8 +139,8 @@ def _bound(reading: Reading, text: str, around: frozenset[str] | None, whole: bo
 
 def guarded(action: Callable[[], T], at: int, limits: Limits) -> T | Failure:
     """The result of ``action`` on the statement at an offset. A bug of ours, or more steps than the
-    limit, becomes a Failure of this statement alone. ``action`` may be started twice (``deep``).
-    Raises ConfigError and ResolveError."""
+    limit, becomes a Failure of this statement alone. ``action`` may run twice (``deep``). Raises
+    ConfigError and ResolveError."""
     try:
         return deep(lambda: within(limits.steps, action))
     except TooManyStepsError:

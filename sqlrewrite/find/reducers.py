@@ -29,8 +29,8 @@ from sqlrewrite.plan.relations import joins, leaves, read_by, readers
 from sqlrewrite.settings.options import Reach
 
 MOST_SHARED = 500
-"""So many restrictions, those within others included, are followed from all readers of a CTE into
-it: of CTEs that read two others each they would double with each."""
+"""The most restrictions, nested ones included, that are followed from the readers of a CTE into it.
+If each CTE of a chain reads the one before twice, their number doubles with each."""
 
 
 def restrictions(plan: ra.Plan, pair: Pair, reach: Reach) -> tuple[Restriction, ...]:
@@ -351,8 +351,8 @@ def _near_a_condition(plan: ra.Plan, reach: Reach) -> frozenset[int]:
 
 
 def _may_have_few_rows(relation: ra.Relation | ra.Generate, blocks: set[int]) -> bool:
-    """Whether a relation is a query with a limit or one of the ``blocks`` in it, or anything else
-    that is no table."""
+    """Whether a relation may have few rows: a query with a LIMIT or with one of the ``blocks`` in
+    it, or anything that is neither query nor table."""
     if isinstance(relation, ra.Derived | ra.CteReference):
         query = relation.query
         return isinstance(query.node, ra.Limit) or not blocks.isdisjoint(query.blocks)

@@ -230,7 +230,7 @@ def _is_operator(name: str) -> bool:
 
 
 def unlike_types(plan: ra.Plan, one: ra.ColumnRef, other: ra.ColumnRef) -> str | None:
-    """Why IN may not compare two columns as ``=`` does; None if it may."""
+    """Why IN may compare two columns otherwise than ``=``; None if both compare them alike."""
     first, second = type_of(plan, one), type_of(plan, other)
     if first is None or second is None:
         name = one.name if first is None else other.name
@@ -241,8 +241,8 @@ def unlike_types(plan: ra.Plan, one: ra.ColumnRef, other: ra.ColumnRef) -> str |
 
 
 def why_unlike(one: str, kind: Type, other: str, its: Type) -> str:
-    """Why IN may not compare columns of these types, which are not ``compare_alike``, as ``=``
-    does."""
+    """Why IN may compare columns of these types, for which ``compare_alike`` is False, otherwise
+    than ``=``."""
     if kind in FLOATING or its in FLOATING:
         return "floating-point keys are not pruned: = and IN may differ on NaN and -0.0"
     if kind == its and family(kind) is None:

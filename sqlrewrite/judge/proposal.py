@@ -32,7 +32,7 @@ Objection = tuple[str, str]
 
 
 _HIVE = frozenset({None, "hive", "parquet", "orc", "csv", "json", "text", "avro"})
-"""Providers that Hive's connector reads; None if not known."""
+"""The providers of tables that Hive's connector reads; an unknown one (None) counts as such."""
 
 
 class Predicate(Struct, frozen=True):

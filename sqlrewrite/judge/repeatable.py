@@ -33,7 +33,7 @@ STREAMING, DETERMINISM, ROW_LIMIT, CORRELATED, NAMES, PARAMETERS = (
 )
 
 _OVER = "over"
-"""Listed among a block's functions if a window's frame counts rows."""
+"""The name that stands among a block's functions if a window's frame counts rows."""
 
 _NUMBER = "row_number"
 

@@ -177,7 +177,7 @@ def _barriers(node: ra.Node, ref: ra.ColumnRef) -> Iterator[str]:
             ):
                 return
             case ra.Project() | ra.Limit() | ra.SetOperation() | ra.Unreadable():
-                yield f"a {type(node).__name__.lower()} inside a SELECT"
+                yield "an operator that is not understood"
                 return
             case _:
                 assert_never(node)

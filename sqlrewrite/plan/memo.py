@@ -40,8 +40,8 @@ def remembered_by_node(function: Function) -> Function:
 
 
 def shared(function: Function) -> Function:
-    """The function, with its results kept in the memo ``shared`` by its first argument and others,
-    by the other positional arguments."""
+    """The function, with its results kept in the ``shared`` memo of its first argument, which other
+    values have too, by the other positional arguments."""
     return _answered_once(function, attrgetter("shared"))
 
 

@@ -124,8 +124,8 @@ def operators(query: ra.Query) -> Iterator[ra.Node]:
 
 
 def named(node: ra.Node | None) -> tuple[ra.Relation | ra.Generate, ...]:
-    """The relations and generators of a join tree whose columns can be named above it, as those of
-    ``leaves``, which are put together once for each join."""
+    """The relations and generators of a join tree whose columns can be named above it, computed
+    once for each join."""
 
     def joined(left: tuple[Any, ...], join: ra.Join) -> tuple[Any, ...]:
         both = left if join.type in LEFT_ONLY else left + named(join.right)
@@ -154,8 +154,9 @@ def _of_spine(
     of: Callable[[ra.Node | None], T],
     joined: Callable[[T, ra.Join], T],
 ) -> T:
-    """What is known ``of`` a join tree, ``joined`` from the innermost join out, of what is known of
-    each join's left side: without recursion, as hundreds of joins are one deep left spine."""
+    """A value of a join tree: ``of`` gives the value of its leftmost relation, and ``joined`` that
+    of each join from the value of its left side. Without recursion, as a FROM of hundreds of joins
+    is a deep tree."""
     waiting: list[ra.Join] = []
     while isinstance(node, ra.Join) and key not in node.memo:
         waiting.append(node)

@@ -229,7 +229,8 @@ def _losable_columns(places: Places, plan: Plan) -> list[tuple[ra.Block, str]]:
 
 
 def _losable_column(block: ra.Block, places: Places) -> str:
-    """Why Spark may lose a column of a block; empty if it cannot. In a view names are its own."""
+    """Why Spark may lose a column of a block; empty if it cannot. The names inside a view do not
+    count."""
     if block.in_view:
         return ""
     nodes = (node for condition in block.having for node in walk(condition.expression))

@@ -31,7 +31,7 @@ def by_bounds(parts: Sequence[Parts], count: int) -> Cut:
     """Groups by the bounds of the partitions of the first key. Raises Unsplit."""
     strategies = {part.strategy for part in parts}
     if len(strategies) != 1 or "hash" in strategies:
-        raise Unsplit("partitions by hash are not chosen by a condition in PostgreSQL")
+        raise Unsplit("PostgreSQL does not choose partitions by HASH by a condition")
     bounds = [part.bound for table_parts in parts for part in table_parts.parts]
     ranges = "range" in strategies
     values: set[BoundValue] = {end[0] for bound in bounds for end in (bound.low, bound.high) if end}

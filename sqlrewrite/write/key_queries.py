@@ -95,7 +95,7 @@ class KeyQueries(Struct, frozen=True):
         (proposal,) = proposals
         pair, query = proposal.pair, proposal.pair.edge.query
         if pair.key.span is None or query is None:
-            raise NoPlaceError("a column that the text does not name")
+            raise NoPlaceError("a column is not named in the text: it comes from `*` or a view")
         places, condition = self.author.places, pair.edge.condition.expression
         inside = places.copy(places.query_of_in(condition))
         outputs = [output.expression for output in proposal.plan.blocks[query.top[0]].outputs]
@@ -110,7 +110,7 @@ class KeyQueries(Struct, frozen=True):
 
 
 Value = Callable[[str], str]
-"""The text of a value over the relation of a given alias."""
+"""From the alias of a relation to the text of a value over it."""
 
 
 class KeyQueryWriter(Struct):
@@ -170,7 +170,7 @@ class KeyQueryWriter(Struct):
         if any(
             in_sides(proposal)[1] not in ("{}", narrowed_key(proposal)) for proposal in proposals
         ):
-            raise NoPlaceError("the references to the CTE compare their keys as another type")
+            raise NoPlaceError("the references to the CTE compare their keys as different types")
         plain = in_sides(proposals[0])[1] == "{}" and first.key_plain and first.derived is None
         column = spelled(first.key, self.author.places) if plain else self.unused("k", set())
         named = "{}" if plain else f"{{}} {word('AS')} {column}"
@@ -326,7 +326,7 @@ def _source(relation: ra.Relation, places: Places, anew: Mapping[Span, str] | No
         case ra.Derived(anchor=anchor) if anchor is not None:
             return places.copy(places.parenthesised(anchor), anew)
         case _:
-            raise NoPlaceError("a relation that has no text to repeat")
+            raise NoPlaceError("a relation has no text that could be repeated")
 
 
 def _listed(relation: ra.Relation) -> str:

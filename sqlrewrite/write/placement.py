@@ -23,6 +23,7 @@ from sqlrewrite.write.repeated_text import AuthorText
 # Up to its last character that shows: blanks behind it stay behind what is inserted.
 _LINE_COMMENT = re.compile(r"[ \t\v]*--[^\r\n]*?(?=\s*?(?:[\r\n]|\Z))")
 _INDENT = re.compile(r"[ \t]*")
+_SHARED = "several SELECTs share this FROM, so a predicate in it would bound all of them"
 
 
 def slot(proposal: Proposal, places: Places) -> Slot:
@@ -43,7 +44,7 @@ def slot(proposal: Proposal, places: Places) -> Slot:
         if not on:
             raise NoPlaceError(block.no_where)
     if block.shared and (on or block.select_offset is None):
-        raise NoPlaceError("several SELECTs share the text of this FROM")
+        raise NoPlaceError(_SHARED)
     if on:
         clause = _on_clause(proposal)
         return Slot(places.clause(clause), block.number, clause)
@@ -59,7 +60,7 @@ def _authors_clause(proposal: Proposal, places: Places) -> Slot | None:
     if condition.relations != {proposal.pair.target.relation} or condition.clause is None:
         return None
     if block.shared:
-        raise NoPlaceError("several SELECTs share the text of this FROM")
+        raise NoPlaceError(_SHARED)
     on = condition.clause if condition.clause.kind == "on" else None
     return Slot(places.clause(condition.clause), block.number, on)
 

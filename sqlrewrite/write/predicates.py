@@ -71,14 +71,15 @@ def _in_dialect(predicates: list[Predicate], proposal: Proposal) -> list[Predica
     if name == SPARK:
         return predicates
     if pair.derived is not None:
-        raise NoPlaceError(f"`{pair.pruned}` is computed by an expression in Spark's SQL")
+        raise NoPlaceError(f"`{pair.pruned}` is computed in Spark's SQL, not in {name}'s")
     from sqlrewrite.dialects import dialect  # not imported for Spark's own texts
 
     written_in = dialect(name)
     assert written_in is not None
     merged = {column for join in joins(proposal.target_block.source) for column in join.using}
     if not written_in.qualifies_merged and pair.target_column in merged:
-        raise NoPlaceError(f"`{pair.target_column}`, which USING merges, cannot be named")
+        merged_by = f"`{pair.target_column}` is merged by USING"
+        raise NoPlaceError(f"{merged_by}, and {name} allows no table's name before it")
     for why in filter(None, (written_in.why_unwritable(item.text) for item in predicates)):
         raise NoPlaceError(why)
     quoted = written_in.with_quotes

@@ -85,7 +85,8 @@ def write_hinted(proposals: Sequence[Proposal], queries: KeyQueries) -> list[Pre
 
 
 END = {">": "min({})", "<": "max({})"}
-"""The key that bounds a fact which must be above some key, or below some key."""
+"""The key that bounds a fact: the smallest if the fact must be above (``>``) some key, the largest
+if it must be below."""
 
 LARGEST_OF_ALL = "array_max(collect_set({}))"
 """The largest key by another aggregate than ``max``, which Spark does not merge with ``min``."""
@@ -145,7 +146,7 @@ _LAST = {
     ">=": "array_min(slice(sort_array(collect_set({}), false), 1, %d))",
     "<=": "array_max(slice(sort_array(collect_set({})), 1, %d))",
 }
-"""The last of several first values; none is NULL."""
+"""The last of the first few values, by the comparison with it; NULL is none of them."""
 
 
 def write_ranked(proposals: Sequence[Proposal], queries: KeyQueries) -> list[Predicate]:

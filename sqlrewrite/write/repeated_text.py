@@ -72,7 +72,7 @@ def named_in(span: Span, expression: Expression) -> Iterator[tuple[Span, ColumnR
     NoPlaceError for a column whose name is not in the span."""
     for ref in columns(expression):
         if ref.span is None or not span.start <= ref.span.start < ref.span.end <= span.end:
-            raise NoPlaceError("a column that the text does not name")
+            raise NoPlaceError("a column is not named in the text: it comes from `*` or a view")
         yield ref.span, ref
 
 
@@ -116,7 +116,7 @@ class _Missing:
     """An operand that is not in the text (the unit of a time); to repeat it is an error."""
 
     def __format__(self, _: str) -> str:
-        raise NoPlaceError("an operand that the text does not have")
+        raise NoPlaceError("an operand does not stand in the text: it comes from `*` or a view")
 
 
 def attempted(
@@ -207,5 +207,5 @@ def _steadied(proposal: Proposal, call: Call, author: AuthorText) -> dict[Span, 
     """The form of an aggregate's call, by its place."""
     (span, inside), form = author.places.call(call), form_of(proposal, call)
     if form is None:
-        raise NoPlaceError("an aggregate without a form")
+        raise NoPlaceError("an aggregate has no form that raises no error")
     return {span: author.word(form.text).format(author.places.copy(inside))}

@@ -236,8 +236,8 @@ def _right_of_joins(plan: ra.Plan) -> frozenset[int]:
 
 
 def _alike(plan: ra.Plan, fact: ra.ColumnRef, key: ra.ColumnRef) -> bool:
-    """Whether two columns are compared without a cast, or by widening the fact's integer: of a key
-    that is cast itself Spark infers nothing for the column that it equals."""
+    """Whether two columns are compared without a cast, or by widening the fact's integer: if the
+    key itself is cast, Spark infers nothing for the fact's column."""
     kinds = type_of(plan, fact), type_of(plan, key)
     if kinds[0] is None or kinds[1] is None:
         return False
@@ -270,8 +270,8 @@ def _on_key(
 def _inside(
     plan: ra.Plan, query: ra.Query, relation: ra.Derived | ra.CteReference, key: str
 ) -> Iterator[list[ra.Expression] | None]:
-    """Once, the answer of ``_on_key`` for the only relation that a derived table or CTE reads;
-    nothing if its query is more than a filtered SELECT."""
+    """Yields once, for the only relation that a derived table or CTE reads, what ``_on_key``
+    returns; yields nothing if its query is more than a filtered SELECT."""
     names = relation.columns or query.names
     if len(query.top) != 1 or names is None or names.count(key) != 1:
         return

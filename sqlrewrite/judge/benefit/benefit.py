@@ -217,8 +217,9 @@ def read_again(proposal: Proposal) -> Iterator[ra.Scan]:
 
 
 def _bytes(scan: ra.Scan, refs: Iterable[ra.ColumnRef]) -> int | None:
-    """The bytes of a table's columns among ``refs``; all of its bytes if none is among them: it
-    stands inside the relation with these columns, or only its rows are counted. None if unknown."""
+    """The bytes of the columns of a table that are among ``refs``; None if unknown. If none is
+    among them, all its bytes: a query around the table has these columns, or only rows are
+    counted."""
     table = scan.table
     if table.size_in_bytes is None or table.provider not in _COLUMNAR or not table.complete:
         return table.size_in_bytes

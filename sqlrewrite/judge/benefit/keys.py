@@ -94,7 +94,7 @@ def restricts(proposal: Proposal, item: Restriction) -> bool:
 Test = Callable[[Proposal, ra.Expression], bool]
 
 ANY = "any"
-"""In an engine's list of selective predicates: every predicate is."""
+"""In an engine's list of selective predicates, the word that stands for all of them."""
 
 
 def _test(proposal: Proposal) -> Test:

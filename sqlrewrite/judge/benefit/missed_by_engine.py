@@ -24,13 +24,13 @@ PLANNERS: Mapping[str, Callable[[Proposal], str | None]] = {
     "trino": build_side.missed,
     "flink": flink.missed,
 }
-"""The planners that an engine's file may name: why that engine finds no bound as good by itself;
-None if it does."""
+"""The planners that an engine's file may name. Each says why that engine finds no bound as good by
+itself; None if it does."""
 
 
 BUILT: Mapping[str, Callable[[Proposal], str | None]] = {"trino": build_side.on_build_side}
-"""The planners that prune only one side of a join: why the fact is on the other one; None if
-not."""
+"""The planners that prune only one side of a join. Each says why the fact is on the other side;
+None if it is not."""
 
 
 def judge_missed(proposal: Proposal) -> Judgement:

@@ -45,7 +45,7 @@ _LOGIC = frozenset({"and", "or", "not", "in", "between"})
 its place (Kleene's logic)."""
 
 _READS = "try_to_timestamp("
-"""How the forms begin that parse a string by a pattern."""
+"""The beginning of the forms that parse a string by a pattern."""
 
 _FIRST = "({0} LIMIT 1)"
 """The form of a scalar subquery that may have several rows."""

@@ -48,8 +48,9 @@ def raising_where_tested(proposal: Proposal) -> ra.Expression | None:
 
 def raising_where_extended(proposal: Proposal) -> ra.Expression | None:
     """What can raise an error in a condition on columns of an outer join that becomes an inner one
-    only because of other joins; None if nothing can. Usually Spark copies conditions before that
-    happens; with a predicate above (other than an IN) after it, and then to the dimension too."""
+    only because of other joins; None if nothing can. Usually Spark copies conditions before it
+    makes that inner join. With a predicate above (other than an IN) it copies them afterwards, and
+    then to the dimension too."""
     plan, pair = proposal.plan, proposal.pair
     if proposal.options.limits.dialect != SPARK:
         return None

@@ -31,7 +31,7 @@ _NULL, _STRING, _NUMBER, _OTHER = "null", "'…'", "0", "DATE '…'"
 _NESTED = re.compile(r"(array|map)<(\w(?:,\w)?)>")
 _INTEGERS = {"int": INT, "long": BIGINT, "integral": BIGINT, "bigint": BIGINT}
 _DIGITS = 9
-"""A number of so many digits always is an INT."""
+"""The most digits with which a number is surely an INT."""
 
 
 def total(proposal: Proposal, node: ra.Expression) -> bool:

@@ -185,7 +185,7 @@ class _Search(Struct, frozen=True, eq=False):
         if any(owner[ref.relation] != block.number for ref in _outer(self.plan, block)):
             raise Unsplit("it refers to outer columns")
         if len(_query_of(self.plan, block).top) != 1:
-            raise Unsplit("it is a side of a set operation")
+            raise Unsplit("it is one side of a set operation")
 
     def _computed(self, block: ra.Block, *, again: bool) -> None:
         """Raises Unsplit unless a block gives the same in each group, and, if each group reads it

@@ -45,7 +45,7 @@ def missed(proposal: Proposal) -> str | None:
         return "the types of the two columns differ, so a cast may hide the fact's column"
     why = on_build_side(proposal)
     if why is not None:
-        return f"{why}, and dynamic filters prune only the other: write FROM fact JOIN dimension"
+        return f"{why}, and only the other side is pruned: write FROM fact JOIN dimension"
     if pair.edge.kind == "right" and _in_its_on(proposal):
         name = proposal.quoted_dimension
         return f"the ON of a RIGHT JOIN does not filter {name} before its keys are collected"
@@ -54,8 +54,8 @@ def missed(proposal: Proposal) -> str | None:
 
 def _is_reversible(proposal: Proposal) -> bool:
     """Whether the fact's column is compared as itself, or in a cast that Trino reverses for the
-    keys: it has saturated floor casts between numbers and between strings, none from a moment to a
-    day. (Those of floating-point numbers do not hold under <=>.)"""
+    keys: it has saturated floor casts between numbers and between strings, but none from a
+    timestamp to a date. (Those of floating-point numbers do not hold under <=>.)"""
     pair = proposal.pair
     fact, key = (proposal.type_of(side.expression) for side in (pair.fact_side, pair.key_side))
     if fact is None or key is None:

@@ -39,7 +39,7 @@ from sqlrewrite.plan.relations import leaves, operators, read_by
 from sqlrewrite.settings.options import ALONE
 
 _ROWS = "4.3"
-"""Since this version Spark prunes by literal rows (SPARK-54593)."""
+"""The version since which Spark prunes by literal rows (SPARK-54593)."""
 
 _BROADCASTS = ("broadcast", "broadcastjoin", "mapjoin")
 
@@ -90,8 +90,7 @@ def _ranked(proposal: Proposal, leaf: ra.Node) -> bool:
 
 @remembered
 def _numbers_rows(plan: ra.Plan) -> bool:
-    """Whether the statement calls a function that numbers rows, as for such a window. Most do
-    not."""
+    """Whether the statement calls a function that numbers or ranks rows. Most do not."""
     return any(not block.functions.isdisjoint(tagged("numbers")) for block in plan.blocks)
 
 
@@ -179,7 +178,7 @@ def _computed(proposal: Proposal, node: ra.Node) -> bool:
 
 
 def _plain(query: ra.Query) -> bool:
-    """Whether a query only selects rows and computes columns, or is a UNION ALL of such."""
+    """Whether a query only selects rows and computes columns, or is a UNION ALL of such queries."""
     return all(
         isinstance(operator, ra.Project | ra.Filter)
         or (isinstance(operator, ra.SetOperation) and operator.kind == "union" and operator.all)

@@ -149,8 +149,9 @@ def _only_in(proposal: Proposal) -> bool:
 
 def _sides(joined: Type, key: Type) -> tuple[str, str] | None:
     """The templates of the two sides for types that differ; None if no IN compares them as the join
-    does. Beside a DATE, Spark casts a STRING to DATE in either mode; beside an integer, to that
-    type or to BIGINT, and a cast to BIGINT without ANSI mode gives all keys of both modes."""
+    does. Spark compares a STRING with a DATE as DATEs in both modes. It compares a STRING with an
+    integer as that integer's type, or in ANSI mode as BIGINTs; a cast to BIGINT without ANSI mode
+    gives the keys of both."""
     joined, key = read_as(joined), read_as(key)
     if is_integral(joined) and key == STRING:
         form = legacy_cast(STRING, BIGINT)

@@ -218,7 +218,7 @@ def judge_repeated(proposal: Proposal) -> Judgement:
     if len(proposal.restrictions) < len(conditions_on_ranked_rows(proposal.plan, pair)):
         return failed("a condition on the ranked rows refers to another table as well")
     if pair.dimension is not pair.target and not _same_rows(proposal):
-        return failed("the compared rows may be of another table, or none at all")
+        return failed("a row may be compared with rows of another table, or with none")
     reading = objections_to_relation(proposal, pair.dimension)
     objections = chain(reading, objections_to_copying(pair.dimension))
     why = next((reason for _, reason in objections), None)

@@ -138,7 +138,7 @@ def judge_equi_join(proposal: Proposal) -> Judgement:
     ):
         return passed("joined by <=>, and one side is NOT NULL")
     if pair.derived is not None and pair.derived.strict:
-        return passed("joined by <=>: the partition of NULL, computed from NULL, is kept")
+        return passed("joined by <=>: the predicate keeps rows in which the column is NULL")
     return failed(
         "<=> matches NULL with NULL and IN does not: declare one of the columns NOT NULL in a "
         "format that enforces it (Delta, Iceberg), or join by ="

@@ -241,7 +241,7 @@ def _not_null_if_extended(proposal: Proposal) -> str | None:
         return None
     shown = "ROLLUP, CUBE or GROUPING SETS" if grouped else "an outer join"
     name = proposal.quoted_dimension
-    return f"it may not be NULL in the rows that {shown} adds without a row of {name}"
+    return f"{shown} adds rows without a row of {name}, in which the key may have a value"
 
 
 def _elsewhere(proposal: Proposal) -> str | None:

@@ -289,7 +289,8 @@ def _text_of(arg: Expression) -> str:
 
 
 def _position(args: Args) -> bool:
-    """Whether a position is near either end of an array, counted from 1 or -1."""
+    """Whether a position in an array is a number of few digits and not 0, which is an error; a
+    negative one counts from the end."""
     place = _text_of(args[1]).removeprefix("-")
     return place.isdigit() and 0 < len(place.lstrip("0")) <= _FEW
 

@@ -169,12 +169,13 @@ def _numbers(kinds: Types) -> bool:
 
 
 def _integers(kinds: Types) -> bool:
-    """Whether all are integers other than BIGINT, whose least value divided by -1 overflows."""
+    """Whether all types are integers, and none is BIGINT, whose least value divided by -1
+    overflows."""
     return all(kind is not None and is_integral(kind) and kind != types.BIGINT for kind in kinds)
 
 
 def _sums(kinds: Types) -> bool:
-    """Whether these are two numbers, two dates or times, or a date or time and an interval."""
+    """Whether the types are two numbers, two dates or times, or a date or time and an interval."""
     if list(kinds) == [types.TIMESTAMP, types.TIMESTAMP]:
         return True
     if len(kinds) == 2 and kinds[0] in (types.DATE, types.TIMESTAMP) and kinds[1] is not None:
@@ -185,7 +186,7 @@ def _sums(kinds: Types) -> bool:
 
 
 def _text(kinds: Types) -> bool:
-    """Whether one of two is a STRING, and the other an integer, a DOUBLE or a DATE."""
+    """Whether one of two types is a STRING, and the other an integer, a DOUBLE or a DATE."""
     known_kinds = [kind for kind in kinds if kind is not None]
     plain = [kind for kind in known_kinds if kind.name == "string" and kind.collation is None]
     others = [
@@ -195,14 +196,15 @@ def _text(kinds: Types) -> bool:
 
 
 def _dated(kinds: Types) -> bool:
-    """Whether these are a STRING, to be read as a date, and a number of days."""
+    """Whether the types are a STRING, which is read as a date, and an integer, the number of
+    days."""
     day = kinds[0] if len(kinds) == 2 else None
     plain = day is not None and day.name == "string" and day.collation is None
     return plain and kinds[1] in types.SHORT
 
 
 def _array(kinds: Types) -> bool:
-    """Whether these are an array and an INT, or what fits into one."""
+    """Whether the types are an array and an INT, or an integer that fits into an INT."""
     array = kinds[0] if len(kinds) == 2 else None
     return array is not None and array.name == "array" and kinds[1] in types.SHORT
 
@@ -275,7 +277,7 @@ RangeOf = Callable[[Expression], ValueRange | None]
 
 
 def wrapping(expression: Expression, of: TypeOf, range_of_part: RangeOf) -> Wrapping | None:
-    """The form of sums and products of INTs without errors; None if there is none."""
+    """A form of sums and products of INTs that raises no error; None if there is none."""
     ring = _is_ring(expression, of)
     return _OF_INT if ring and fits(range_of_part(expression), BIGINT) else None
 

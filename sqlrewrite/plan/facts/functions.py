@@ -34,7 +34,7 @@ input, wherever and how often it is computed; ``total``, it also never raises an
 an aggregate."""
 
 _LAST_LETTER = "\U0001d000"
-"""The letters of other dialects' alphabets come after this one."""
+"""The character before the letters of all other dialects' alphabets."""
 _LETTERS = 26
 
 _BUILTIN = ("system.builtin.", "builtin.")
