@@ -1,9 +1,9 @@
 """Writes partition-pruning predicates into Spark SQL: ``rewrite(sql, catalog).sql``.
 
-``lint`` says what ``rewrite`` would change and what keeps it from it, ``outputs`` what each query
-returns. They do no I/O and keep no global state, and all values can be pickled and compared.
-Importing this imports nothing; the first name that is asked for brings them all, without rich and
-pyspark.
+``lint`` says what ``rewrite`` would change and what keeps queries from pruning, ``outputs`` what
+each query returns. They do no I/O and keep no global state, and all values can be pickled and
+compared. ``import sqlrewrite`` alone is quick: the modules are imported when the first name is
+used, and rich and pyspark are not among them.
 """
 
 # ruff: noqa: F403, F405 - the public names are listed once, in ``__all__``

@@ -54,7 +54,8 @@ _FIELDS = {
     "spark.sql.legacy.interval.enabled": ("legacy_interval", _BOOLEAN),
     "spark.sql.ansi.doubleQuotedIdentifiers": ("double_quoted", _BOOLEAN),
 }
-"""The fields of ``ExactSettings`` by setting, in Spark's spelling, which counts; their values."""
+"""Settings in Spark's own spelling, which must be exact; each with its field in ``ExactSettings``
+and the values of that."""
 
 _DEFAULTS: Mapping[str, tuple[bool, ...]] = {
     "ansi": (False, True),  # off in 3.5, on from 4.0
@@ -63,7 +64,7 @@ _DEFAULTS: Mapping[str, tuple[bool, ...]] = {
     "legacy_interval": (False,),
     "double_quoted": (False,),
 }
-"""Spark's own defaults of these fields, in any of its versions."""
+"""The fields of ``ExactSettings`` with Spark's own defaults, in any of its versions."""
 
 _KEY = re.compile(r"[\w.-]+")
 

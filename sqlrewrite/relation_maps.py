@@ -210,11 +210,11 @@ class Relations(Mapping[Name, R], Generic[R]):
 
     @property
     def any_prunable(self) -> bool:
-        """Whether one of them may have partitions to prune."""
+        """Whether a relation may have partitions to prune."""
         return bool(self._prunable or self.temporary)
 
     def prunable(self, words: Iterable[str]) -> bool:
-        """Whether one whose last name is among the words may have partitions to prune."""
+        """Whether a relation whose last name is among the words may have partitions to prune."""
         return self.any_prunable and any(
             relation.prunable
             for word in words
@@ -223,7 +223,7 @@ class Relations(Mapping[Name, R], Generic[R]):
         )
 
     def changed(self, name: Name, relation: R | None) -> Relations[R]:
-        """The relations with another one of that name; None: without it."""
+        """The relations with ``relation`` under that name; with None, without the name."""
         old = self.get(name)
         if relation is old:
             return self
@@ -362,5 +362,5 @@ def _with_namespaces(
 
 
 def _namespaces(name: Name) -> Iterator[Name]:
-    """The schemas that a name is in, but for its catalog."""
+    """The schemas that a name is in, from the outermost inward; the catalog alone is none."""
     return (name[:end] for end in range(2, len(name)))

@@ -117,7 +117,8 @@ def _flat(tables: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _checked(values: dict[str, Any], source: str) -> Engine:
-    """The engine of a file's values: every field there, of its type, and none besides."""
+    """The engine with a file's values. Raises ConfigError for a missing field, an unknown one, and
+    a value of another type."""
     types = {field.name: str(field.type) for field in fields(Engine)}
     for key in values:
         if key not in types:

@@ -170,7 +170,7 @@ class Table:
 
     @property
     def query(self) -> str:
-        """No query, as a view has."""
+        """Always empty: only a view has a query."""
         return ""
 
     def column(self, name: str) -> Column | None:
@@ -236,17 +236,21 @@ class DbtModel(Struct, frozen=True):
 class Warehouse:
     """All known relations by qualified name, and the namespace of short names.
 
-    Names of one part are those of temporary views. Of the tables and views that are ``forgotten``,
-    and of the ``hidden`` temporary views, nothing is known any more, not even whether they exist; a
-    temporary view may stand before a table. ``references`` are the names that dbt's ``ref`` and
-    ``source`` mean, ``models`` its incremental models and ``files`` the names of all its models,
-    both by their files from the project's folder on, ``this`` the name of the text's own model;
-    ``declared`` are the derived columns of the settings, by table. ``variables`` are the values
-    that the project gives to variables in names, ``settings`` those of the sessions, as far as they
-    are known, ``reset_settings`` those that a RESET brings back. ``open_names`` are names with a
-    template that a text has made or dropped. ``zone_set``: the text sets another time zone.
-    ``streaming``: the text sets a mode of Flink's, None: it sets none. ``schema_named``: the text
-    has named its schema, and no other is meant.
+    Names of one part are those of temporary views, which come before tables.
+
+    - ``forgotten``, ``hidden``: tables and views, and temporary views, of which nothing is known
+      any more, not even whether they exist
+    - ``references``: the names that dbt's ``ref`` and ``source`` mean
+    - ``models``, ``files``: dbt's incremental models, and the names of all its models, each by the
+      path of its file from the project's folder on; ``this``: the name of the text's own model
+    - ``declared``: the derived columns of the settings, by table
+    - ``variables``: the values that the project gives to variables in names
+    - ``settings``: the known settings of the sessions; ``reset_settings``: those after a RESET
+    - ``open_names``: names with a template that a text has made or dropped
+    - ``zone_set``: whether the text sets another time zone
+    - ``streaming``: whether the mode that the text sets for Flink is another than batch; None if
+      it sets none
+    - ``schema_named``: whether the text has named its schema, so that no other is meant
     """
 
     relations: Relations[TableOrView] = field(default_factory=Relations)
@@ -294,9 +298,9 @@ class Warehouse:
         """The relation that a name as written means here, or None.
 
         A temporary view comes first. If nothing has the qualified name, it is the only relation
-        with the same last part, provided that the other parts may be the same: a schema that is a
-        template (``${db}.t``), or that nobody has named, may be any but one that has relations of
-        its own here.
+        with the same last part, provided that the other parts may be the same. A schema that is a
+        template (``${db}.t``), or that nobody has named, may be any schema, unless it has relations
+        of its own here.
         """
         if self.open_names and self._may_be_open(tuple(part.lower() for part in parts)):
             return None
@@ -474,8 +478,8 @@ _TEMPLATE_SIGNS = ("$", "{", "}", "@", "#", "&", "%")
 
 def _may_be(name: Name, other: Name, relations: Relations[TableOrView], *, named: bool) -> bool:
     """Whether a qualified name may be that of a relation with the same last part: each other part
-    is equal, or one of the two may be any. A name of two parts has no catalog. A schema that the
-    text has ``named`` is no other one if it is the default one or has ``relations``."""
+    is equal, or one of the two may be any. A name of two parts has no catalog. If the text has
+    ``named`` its schema, that schema is certain if it is the default one or has ``relations``."""
     one, two = name[-2], other[-2]
     if _GLOBAL in (one, two):
         return False

@@ -47,7 +47,7 @@ class AuditedShape:
     rewritten: str
     scans: tuple[KeptPartitions, ...]
     saved: float | None = None
-    how: str = "not known: no partitions were asked for (--measure)"
+    how: str = "not known: --measure asks Spark for the partitions"
 
     @property
     def saved_partitions(self) -> int | None:

@@ -52,8 +52,8 @@ class Catalog(Warehouse):
         schema: str | None = None,
         variables: Mapping[str, str] | VariableValues = (),
     ) -> Catalog:
-        """The catalog that follows from files of SQL alone: the tables that they create, and of
-        the tables that they write into the partition columns, with unknown types.
+        """The catalog that follows from files of SQL alone: the tables that they create, and the
+        tables that they write into, with the partition columns alone and without types.
 
         A file that cannot be read is passed over.
         """

@@ -54,12 +54,12 @@ class ColumnlessTable(Struct, frozen=True, eq=False):
     def why(self) -> str:
         """Why its columns are not known, for people."""
         if definitions.created_query(self.statement.tokens, self.text)[1]:
-            return "its query reads what is not known"
-        return "the statement lists none, or not all"
+            return "its query is not understood, or reads an unknown table"
+        return "the statement does not list all of them"
 
 
 def completed(catalog: Warehouse, tables: Iterable[ColumnlessTable]) -> Warehouse:
-    """The catalog with the columns of these tables, as far as they follow: each is read after the
+    """The catalog with the columns of ``tables``, as far as they follow: each is read after the
     tables that its statement names. If tables name each other (a column's name may be a table's),
     those that are not fully known are read again after what they name."""
     waiting = {
@@ -82,8 +82,8 @@ def _read(
     waiting: Mapping[Name, ColumnlessTable],
     catalog: Warehouse,
 ) -> tuple[Warehouse, list[Name]]:
-    """The catalog with the columns of the tables, taken in this order, and the names of the tables
-    whose columns are still not all known."""
+    """The catalog with the columns of the tables, read in the order of ``names``, and the names of
+    the tables whose columns are still not all known."""
     todo, unknown = deque(names), dict[Name, None]()
     while todo:
         name = todo.popleft()

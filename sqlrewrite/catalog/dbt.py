@@ -1,9 +1,9 @@
 """A dbt ``manifest.json`` to a catalog: models, seeds, snapshots and sources, and what ref() means.
 
 A table is read from the CREATE TABLE that dbt would run for it, so that types and partition fields
-mean what they mean in DDL. The columns that dbt lists are all of them under an enforced contract,
-or in the ``catalog.json`` beside the manifest. A view is its compiled query, or its own text if dbt
-has nothing to fill in but names of relations.
+mean what they mean in DDL. dbt lists all columns of a table only under an enforced contract, or in
+the ``catalog.json`` beside the manifest. A view is its compiled query, or its own text if dbt has
+nothing to fill in but names of relations.
 """
 
 from __future__ import annotations

@@ -233,7 +233,7 @@ def _parsed(path: Path) -> Any:
         import yaml
     except ImportError:
         raise CatalogError(
-            f"{path}: to read YAML takes PyYAML (pip install pyyaml); or give "
+            f"{path}: reading YAML needs PyYAML (pip install pyyaml); or give "
             "target/manifest.json, which `dbt parse` writes"
         ) from None
     try:

@@ -92,7 +92,8 @@ class _Findings(Struct):
     left_out: list[LeftOut] = field(default_factory=list)
 
     def completed(self, catalog: Warehouse) -> Warehouse:
-        """The catalog with the columns of these tables, as far as they are known in the end."""
+        """The catalog with the columns of the tables that were created without a list of them, as
+        far as they follow from the catalog."""
         catalog = completed(catalog, self.columnless)
         left_out = (*catalog.left_out, *self.left_out, *_without_columns(self.columnless, catalog))
         return replace(catalog, left_out=left_out, hidden=PersistentMap(), schema_named=False)
@@ -128,11 +129,11 @@ def _defined(
     """The catalog after a CREATE TABLE or VIEW, with or without IF NOT EXISTS."""
     name = definitions.created_name(statement.tokens, text, catalog)
     if not name:
-        why = "a table whose name is not written out"
+        why = "a table whose name is missing or computed: write it out"
         findings.left_out.append(LeftOut(at(statement.start), why))
         return catalog
     if is_variable(name[-1]):  # it is another table in each file
-        why = f"a table whose name is a variable, {name[-1]}: it may be any"
+        why = f"a table whose name is a variable, {name[-1]}: it may be any table"
         findings.left_out.append(LeftOut(at(statement.start), why))
         return catalog
     if len(name) == 1:
@@ -184,7 +185,7 @@ def agreed(old: Table, new: Table) -> tuple[Table, list[str]]:
         if again is not None and again.type != column.type:
             contradicted.append(
                 f"another definition gives {column.name} the type {again.type}, and this one "
-                f"{column.type}: its type is not known"
+                f"{column.type}: its type counts as unknown"
             )
             column = replace(column, type=None)
         columns.append(column)
@@ -209,8 +210,8 @@ def _doubts(
                 written = definitions.written_types(statement, text).get(column.name, "")
                 which = f"{column.name} {written}".rstrip()
                 yield (
-                    f"{_shown(name)}: the type of column `{which}` is none of Spark's: nothing is "
-                    "written that depends on it"
+                    f"{_shown(name)}: Spark has no such type as that of column `{which}`: nothing "
+                    "is written that depends on it"
                 )
         for part in relation.partitioned_by:
             if part.column.isidentifier() and relation.column(part.column) is None:

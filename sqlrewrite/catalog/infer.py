@@ -144,8 +144,8 @@ _HEAD = """\
 -- no text shows: no predicate follows from it until it is declared.
 """
 _PROPOSED = (
-    "All statements here that write it compute a partition column: declare it in the settings, if "
-    "nothing else writes it."
+    "All statements here that write this table compute a partition column: if nothing else writes "
+    "the table, declare the column in the settings."
 )
 SOME = "dpp.columns"
 """The table property that says that only ``some`` of the columns are listed."""
@@ -203,7 +203,7 @@ def _view_ddl(view: View) -> str:
 def _table_ddl(table: Table, mention: PartitionMention | None) -> str:
     lines = [f"-- {table.source}"]
     if mention is not None:
-        lines.append("-- A guess: no CREATE TABLE was found, and which other columns there are.")
+        lines.append("-- A guess: no CREATE TABLE was found, so other columns may be missing.")
     elif not table.complete or not table.columns:
         lines.append("-- Not all of its columns are known.")
     values = {name.lower(): value for name, value in mention.columns} if mention is not None else {}
@@ -239,7 +239,7 @@ def _remark(column: Column, values: Mapping[str, str], table: Table) -> str:
     if column.type is not None:
         return ""
     value = values.get(column.name.lower())
-    example = f", of values as {' '.join(value.split())}" if value else ""
+    example = f", with values like {' '.join(value.split())}" if value else ""
     partition = any(field.column.lower() == column.name.lower() for field in table.partitioned_by)
     what = f"a guess: declare the type of {column.name}{example}"
     return f" -- {what if partition else 'its type is not known'}"

@@ -119,8 +119,8 @@ def _nothing_found(paths: Sequence[str]) -> str:
     if any(Path(path).name not in PROJECTS for path in paths):
         return _NO_DDL
     return (
-        "no source and no model that is stored as a table: where another file configures that, "
-        "target/manifest.json, which `dbt parse` writes, has it"
+        "no source, and no model that is stored as a table: if another file configures the models, "
+        "run `dbt parse` and give target/manifest.json"
     )
 
 

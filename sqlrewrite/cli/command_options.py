@@ -114,7 +114,7 @@ _NAMES = {"engine": _named_in("engines"), "dialect": _named_in("dialects", SPARK
 
 
 def completing(names: Callable[[], Iterable[str]]) -> Callable[..., list[Any]]:
-    """Completes a word in the shell by these names, else by the option's type."""
+    """Completes a word in the shell by ``names``, else by the option's type."""
 
     def complete(ctx: click.Context, param: click.Parameter, word: str) -> list[Any]:
         fitting = sorted(name for name in names() if name.lower().startswith(word.lower()))
@@ -195,7 +195,7 @@ colour_option: Decorator = click.option(
 
 
 def output_option(what: str) -> Decorator:
-    """``--output``, the file that this is written to."""
+    """``--output FILE``, for a command that writes ``what``."""
     help = f"Write the {what} to this file.  [default: -, stdout]"
     return click.option("-o", "--output", metavar="FILE", default="-", help=help)
 

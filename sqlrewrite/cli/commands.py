@@ -151,7 +151,7 @@ Examples:
   dpp-rewrite server --config dpp.toml  with settings from this file""",
 )
 @setting_options("server")
-@click.option("--stdio", is_flag=True, hidden=True, help="What there is; editors say so.")
+@click.option("--stdio", is_flag=True, hidden=True, help="Editors give it; there is no other way.")
 def server_command(stdio: bool, **given: Any) -> None:
     """Speaks the Language Server Protocol on stdin and stdout.
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 MANY = 50
-"""With so many files there is a progress bar."""
+"""The least number of files for which there is a progress bar."""
 
 FILES = (*section("files"), "changed_since", "show_files")
 """The options that say which files."""

@@ -89,13 +89,13 @@ def _compare(path: str, lines: Sequence[str], err: Printer) -> None:
     own, text = _table(path), "\n".join(lines)
     lacking = [key for key, value in tomllib.loads(text).items() if own.get(key) != value]
     if not lacking:
-        err.line((f"{shown(path)} has all of these settings: nothing is to be written", "green"))
+        err.line((f"{shown(path)} has all of these settings already", "green"))
         return
     write_stdout(f"{text}\n".encode())
     differing = ", ".join(lacking)
     what = (
-        f"{shown(path)} has settings already: nothing is written; it lacks, or has otherwise, "
-        f"{differing}: copy what you want of the lines above, or remove it and run init again"
+        f"{shown(path)} has settings already, so nothing is written; {differing} are missing in it "
+        "or differ: copy the lines above that you want, or remove the settings and run init again"
     )
     err.line((what, "yellow"))
     raise click.exceptions.Exit(2)

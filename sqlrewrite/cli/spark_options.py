@@ -198,8 +198,8 @@ def _request(
 
 
 def for_spark(request: Request, session: Callable[[], Session], where: Target) -> Request:
-    """The request, for the version of that Spark where the settings say none. A server has its own,
-    and any other Spark that of the installed PySpark."""
+    """The request, with Spark's version if the settings name none: that of the server, or else of
+    the installed PySpark."""
     if VERSION in request.catalog.settings:
         return request
     try:

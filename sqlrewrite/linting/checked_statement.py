@@ -84,8 +84,8 @@ class CheckedStatement:
         fix: Fix | None = None,
         severity: Severity | None = None,
     ) -> Finding:
-        """A finding at a span of the original text, about a thing of that name, of its code's
-        severity where none is given."""
+        """A finding at a span of the original text; ``about`` names what it is about. Without a
+        ``severity`` it has its code's."""
         severity = severity or BY_CODE[code].severity
         place = place_of(self.lines, span)
         return Finding(code, clipped(message), place, about, self.hash, severity, help, fix)

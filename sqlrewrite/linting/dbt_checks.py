@@ -30,7 +30,7 @@ CODE = "DPP014"
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _MERGING_FORMATS = frozenset({None, "delta", "iceberg"})
 _DEFAULT = {"databricks": "merge"}
-"""The strategy of an adapter where the configuration names none, if that is merge."""
+"""The default strategy of each adapter whose default is a MERGE."""
 
 _ADAPTERS = frozenset({None, "spark", "databricks"})
 _WINDOWS = {
@@ -43,8 +43,8 @@ _AT_PARSE = re.compile(r"(?:env_)?var\([^()]*\)")
 
 _OF_TIMES = frozenset({"years", "months", "days", "hours"})
 _CHECK = (
-    "first make sure that a row keeps its {column}: where that of a key changes, dbt does not find "
-    "the old row, and inserts a second one"
+    "first make sure that {column} never changes for a key: if it does, dbt does not find the old "
+    "row, and inserts a second one"
 )
 
 
@@ -102,12 +102,12 @@ def _advice(merge: _Merge, text: str, call: ConfigCall) -> str:
     """The line to write, with the condition of the model's own SELECT if it has one."""
     place = "to `config(…)`" if call.unit.end else "at the head of the model as `{{ config(…) }}`"
     column, own = f"{merge.alias}.{merge.column}", _own_bounds(merge, text, call)
-    bounds, why = ", ".join(own), "as the model's own SELECT says of all its rows"
+    bounds, why = ", ".join(own), "as the WHERE of the model's own SELECT does"
     if not own:
-        bounds, why = f'"{column} >= …"', "with the oldest that a run changes in place of `…`"
+        bounds, why = f'"{column} >= …"', "where `…` is the oldest value that a run changes"
     if not own and merge.window:
         bounds = f'"{column} >= {merge.window}"'
-        why = "with a day more than a run changes in place of 3"
+        why = "where 3 is one more than the days that a run changes"
     return f"add `incremental_predicates=[{bounds}]` {place}, {why}"
 
 
@@ -162,7 +162,7 @@ def _words(value: object) -> tuple[str, ...]:
 
 def _column(table: Table, keys: frozenset[str]) -> tuple[str, str] | None:
     """The partition column to be bounded, and a window over it if its type is one of time. None if
-    there is none, or a key is one: then the ON compares it."""
+    there is none, or if a key is a partition column: the ON then compares it."""
     for field in table.partitioned_by:
         if field.column.lower() in keys or field.transform == "unknown":
             return None
@@ -190,7 +190,7 @@ def _shown(key: str, config: Mapping[str, Any], call: ConfigCall, model: DbtMode
 
 
 def _place(text: str, call: ConfigCall) -> Place:
-    """The call of ``config(…)``, or the first line."""
+    """The place of the call of ``config(…)``; that of the first line if there is no call."""
     span = Span(call.start, call.start + len("config"))
     if not call.unit.end:
         lines = text.splitlines()
@@ -202,9 +202,9 @@ def _place(text: str, call: ConfigCall) -> Place:
 
 
 def _own_bounds(merge: _Merge, text: str, call: ConfigCall) -> list[str]:
-    """The conditions on the partition column, as strings of Jinja, that hold by constants for each
-    row of the model's SELECT in each incremental run; empty if there are none, or if one of them
-    has no such string."""
+    """The conditions by constants on the partition column that each row of the model's SELECT meets
+    in every incremental run, as Jinja strings; empty if there are none, or if one cannot be written
+    so."""
     from sqlrewrite.text.blocks import renderings
 
     sql = blanked(text, [call.unit])

@@ -77,8 +77,8 @@ class LintedFile(Struct, frozen=True):
 
     @property
     def fixes(self) -> tuple[Fix | None, ...]:
-        """The fix of each finding in a report. A statement's findings share one: a long one stands
-        with the first of them only, or the report would grow with its square."""
+        """The fix of each finding in a report. The findings of a statement share one fix. If it is
+        long, only the first of them has it here: repeated with each, it would make reports huge."""
         fixes: list[Fix | None] = []
         shown: set[int] = set()
         for fix in (finding.fix for finding in self.findings):

@@ -140,8 +140,8 @@ _PRESERVED = "DPP101"
 
 
 def latest_partition(checked: CheckedStatement) -> Iterator[Finding]:
-    """DPP011: a partition column that is compared with the one row of an aggregate or table, or the
-    first rows of a LIMIT, by a join or an IN, or by which a window ranks all rows."""
+    """DPP011: a partition column that a join or IN compares with one value (of an aggregate or of a
+    table with one row) or with the first few (of a LIMIT), or by which a window ranks all rows."""
     for candidate, proposal in zip(checked.candidates, checked.decided.proposals, strict=True):
         scan = proposal.pair.scan
         if scan.span is None or not _one_value(checked, candidate, proposal):
@@ -210,8 +210,8 @@ def _on_iceberg(checked: CheckedStatement, proposal: Proposal) -> str:
     other = ""
     if chosen_form(proposal) != HINTED:
         other = (
-            "; below Spark 4.3 Iceberg prunes by no `=`, but by an IN with a hint and a filter, "
-            "which is written if `spark-version` says that it is older"
+            "; before Spark 4.3 Iceberg's tables are not pruned by `=`, but by an IN with a hint "
+            "and a filter: give the version as `spark-version`, and it is written"
         )
     return (
         f"{other}; `SELECT max(partition.{column}) FROM {table}.partitions` finds it without "
@@ -266,7 +266,8 @@ def outer_join_undone(checked: CheckedStatement) -> Iterator[Finding]:
 
 
 def _undone(checked: CheckedStatement, block: Block, join: Join) -> Iterator[Finding]:
-    """The finding for such a join, at its optional side, whose NULLs a condition rejects."""
+    """The finding for an outer join that a condition undoes, placed at the side whose NULLs the
+    condition rejects."""
     sides = {
         JoinType.LEFT: (join.right,),
         JoinType.RIGHT: (join.left,),

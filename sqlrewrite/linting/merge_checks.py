@@ -24,9 +24,9 @@ _HOW = (
     "source's keys there right before it runs; or restrict {shown} there by hand"
 )
 _UNMATCHED = (
-    "where the rows of other partitions are to stay as they are: MERGE without it, the source's "
-    "partitions as constants in the ON, and DELETE FROM the target WHERE {shown} is one of them "
-    "and no row of the source matches"
+    "if rows of other partitions should stay: leave that clause out, put the source's partitions "
+    "into the ON as constants, and then DELETE FROM the target WHERE {shown} is one of them and "
+    "no row of the source matches"
 )
 _NONE = "restrict {shown} in the ON, or join by it too if the source has it"
 

@@ -255,8 +255,8 @@ def is_view(text: str) -> bool:
 
 
 def reads_keys_alone(plan: ra.Plan, scan: ra.Scan, names: frozenset[str]) -> bool:
-    """Whether a query reads no column but those that partition the table, and counts no rows, as
-    the search for the latest partition does, or just its first rows."""
+    """Whether a query needs only the names of the partitions, as a search for the latest one does
+    (no other column, no count of rows), or only the first rows of the table."""
     block = plan.blocks[plan.owner[scan.relation]]
     if block.limit is not None and block.source is scan and _first_rows(block):
         return True

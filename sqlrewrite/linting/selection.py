@@ -76,7 +76,7 @@ def check(settings: Settings) -> None:
     for code, severity in settings.severity:
         if severity not in {level.value for level in Severity}:
             levels = ", ".join(level.value for level in Severity)
-            raise ConfigError(f"severity of {code} is {severity!r}: known: {levels}")
+            raise ConfigError(f"severity of {code} is {severity!r}: it must be one of {levels}")
 
 
 def selected(settings: Settings, path: str, findings: Iterable[Finding]) -> Iterator[Finding]:

@@ -103,8 +103,8 @@ def comment(text: str, start: int, codes: Sequence[str]) -> Edit:
 
 
 def counted(findings: Iterable[Finding]) -> Counter[tuple[str, ...]]:
-    """Findings by what stays the same when a comment is added to their statement, counted; those
-    about comments by their code alone."""
+    """How often each finding occurs, identified by what stays the same when a comment is added to
+    its statement; a finding about a comment by its code alone."""
     return Counter(
         (item.code,) if item.code == UNUSED else (item.code, item.subject, item.statement)
         for item in findings

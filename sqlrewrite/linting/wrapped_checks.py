@@ -306,7 +306,7 @@ def _values(operand: Expression) -> tuple[Expression, ...]:
 def _by(
     plan: Plan, operand: Expression, beside: tuple[Expression, ...], names: frozenset[str]
 ) -> tuple[str, bool]:
-    """The function or cast in which an operand wraps its columns, None for a plain column; and
+    """The function or cast in which an operand wraps its columns, empty for a plain column; and
     whether the engine evaluates it by itself."""
     match operand:
         case ColumnRef(name=name):

@@ -54,7 +54,7 @@ ERRORS_ONLY = Detail(frozenset(), skipped=False, plans=False)
 """The detail under ``--quiet``."""
 
 _NAMES = re.compile(r"\{\{.*?\}\}|`[^`]*`|'[^']*'|\"[^\"]*\"")
-"""What a message quotes of the author's text."""
+"""A quotation of the author's text in a message."""
 _NO_UTF_8 = re.compile("[\udc80-\udcff]")
 _SHOWN_AS_LATIN_1 = "has bytes that are not UTF-8: they are kept, and shown as Latin-1"
 

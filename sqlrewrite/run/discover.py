@@ -27,7 +27,7 @@ _DEFINES = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _RUNS_SQL = re.compile(rb"\.sql\(|%sql\b")
-"""In a file of Python or a notebook."""
+"""The sign of SQL in a Python file or a notebook."""
 _READ = 1 << 20
 _SETTING = re.compile(r"^\s*(spark\.[\w.]+)(?:\s*=\s*|\s+)(\S.*?)\s*$", re.MULTILINE)
 

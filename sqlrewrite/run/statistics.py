@@ -36,7 +36,7 @@ Silent = tuple[int, tuple[StatementSummary, ...]]
 reason why they are not rewritten."""
 
 ReasonAndRemedy = tuple[str, str]
-"""Why nothing was written, and what to do about it, or empty."""
+"""Why nothing was written, and what to do about it (empty if there is nothing)."""
 
 
 def summaries(

@@ -258,7 +258,7 @@ MOST = 100
 """How many tables and reasons are brought to the driver: those with the most bytes."""
 
 Listed = Callable[[str], tuple[str, int]]
-"""By a table's name, a view of its partitions and how many there are."""
+"""A view of the partitions of each table, and how many there are, by the table's name."""
 
 _PARTITIONS = "dpp_rewrite_partitions"
 

@@ -100,7 +100,8 @@ def partitioned(catalog: Warehouse) -> frozenset[str]:
 
 
 def layout_columns(catalog: Warehouse) -> Mapping[str, frozenset[str]]:
-    """By a table's last name, the columns by whose values files or row groups can be skipped."""
+    """The columns of each table by whose values files or row groups can be skipped; by the table's
+    last name."""
     columns_of: dict[str, frozenset[str]] = {}
     for table in catalog.tables:
         fields = (field for field in table.partitioned_by if field.transform != "identity")

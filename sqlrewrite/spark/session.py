@@ -163,7 +163,7 @@ def spark_errors(what: str) -> Iterator[None]:
 def tried() -> Iterator[None]:
     """Ignores Spark's errors inside. Raises SparkGoneError."""
     try:
-        with spark_errors("Spark was asked something"):
+        with spark_errors("a question to Spark failed"):
             yield
     except SparkGoneError:
         raise

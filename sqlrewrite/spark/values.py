@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 _NOT_ALIKE = re.compile(r"[\\'\ufffd]|/\*|\*/")
 _DAY = re.compile(r"(?!0000)\d{4}-\d\d-\d\d")
 _MOST_DIGITS = 38
-"""The digits of a decimal in Spark, Trino and DuckDB; some count the 0 before the point."""
+"""The most digits of a decimal in Spark, Trino and DuckDB; some engines count the 0 before the
+point."""
 
 _DEFAULTS = Settings()
 

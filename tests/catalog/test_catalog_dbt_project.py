@@ -196,7 +196,7 @@ def test_broken_properties_are_passed_over_or_named(project: Path, text: str) ->
 
 @pytest.mark.parametrize(
     ("text", "why"),
-    [("- 1", "not a dbt project"), ("name: x", "no source and no model that is stored as a table")],
+    [("- 1", "not a dbt project"), ("name: x", "no source, and no model that is stored as a")],
 )
 def test_a_project_that_says_nothing_of_tables(tmp_path: Path, text: str, why: str) -> None:
     path = tmp_path / "dbt_project.yml"

@@ -90,5 +90,5 @@ def test_written_and_read_again(tmp_path: Path) -> None:
         if isinstance(relation, Table) and not relation.columns:
             relation = replace(relation, complete=False)
         assert replace(read, source="") == replace(relation, source="")
-    assert "declare the type of dt, of values as '2024-01-01'" in text
+    assert "declare the type of dt, with values like '2024-01-01'" in text
     assert list(guessed) == [("spark_catalog", "dw", "t")]

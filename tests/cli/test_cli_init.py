@@ -130,7 +130,7 @@ def test_dbt_a_snapshot_and_spark(run: Callable[..., Ran]) -> None:
         "spark-conf": {"spark.sql.optimizer.dynamicPartitionPruning.enabled": "false"},
     }
     assert "found shop/target/manifest.json: dbt: 11 tables, 5 partitioned, 3 views" in ran.err
-    assert "not usable yet other/dbt_project.yml: no source and no model" in ran.err
+    assert "not usable yet other/dbt_project.yml: no source, and no model" in ran.err
     assert "spark.master" not in ran.err
 
 
@@ -186,8 +186,8 @@ def test_nothing_is_overwritten(run: Callable[..., Ran], name: str, text: str) -
     write(ddl__t=TABLE.format("sales"))
     ran = run("init")
     assert ran.status == 2
-    assert f"{name} has settings already: nothing is written; it lacks" in ran.err
-    assert "otherwise, catalog, when: copy what you want" in ran.err
+    assert f"{name} has settings already, so nothing is written; " in ran.err
+    assert "written; catalog, when are missing in it or differ: copy the lines" in ran.err
     assert Path(name).read_text() == text
     assert tomllib.loads(ran.out.decode()) == {"catalog": ["ddl"], "when": "missed"}
 
@@ -198,7 +198,7 @@ def test_a_second_time_there_is_nothing_to_write(run: Callable[..., Ran]) -> Non
     before = Path("dpp-rewrite.toml").read_text()
     ran = run("init")
     assert (ran.status, ran.out) == (0, b"")
-    assert "has all of these settings: nothing is to be written" in ran.err
+    assert "has all of these settings already" in ran.err
     assert "next: dpp-rewrite lint ." in ran.err
     assert Path("dpp-rewrite.toml").read_text() == before
 

@@ -139,7 +139,7 @@ def test_infer_writes_ddl_and_marks_its_guesses(run: Any, tmp_path: Path) -> Non
     assert "b.sql:1:1: default.bad cannot be read: a parenthesis is not closed" in ran.err
     assert "found.ddl, 1 guessed" in ran.err
     text = (tmp_path / "found.ddl").read_text()
-    assert "  dt UNKNOWN -- a guess: declare the type of dt, of values as '1'\n" in text
+    assert "  dt UNKNOWN -- a guess: declare the type of dt, with values like '1'\n" in text
     (tmp_path / "a.hql").write_text("SELECT 1")
     ran = run("catalog", "infer", str(tmp_path / "a.hql"), "-o", str(tmp_path / "found.ddl"))
     assert ran.status == 2

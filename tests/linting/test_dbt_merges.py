@@ -92,8 +92,8 @@ def test_the_finding_says_what_why_and_what_to_do(tmp_path: Path) -> None:
     )
     assert finding.help == (
         'add `incremental_predicates=["DBT_INTERNAL_DEST.day >= date_sub(current_date(), 3)"]` '
-        "to `config(…)`, with a day more than a run changes in place of 3; first make sure "
-        "that a row keeps its `day`: where that of a key changes, dbt does not find the old row, "
+        "to `config(…)`, where 3 is one more than the days that a run changes; first make sure "
+        "that `day` never changes for a key: if it does, dbt does not find the old row, "
         "and inserts a second one"
     )
     assert (finding.place.line, finding.place.column, finding.place.end_column) == (1, 4, 10)
@@ -183,7 +183,9 @@ def test_the_line_repeats_what_the_select_says(
     path = project(tmp_path, model(KEY, select))
     (finding,) = found(path, tmp_path)
     line = f"incremental_predicates=[{', '.join(bounds)}]"
-    assert finding.help.startswith(f"add `{line}` to `config(…)`, as the model's own SELECT says")
+    assert finding.help.startswith(
+        f"add `{line}` to `config(…)`, as the WHERE of the model's own SELECT "
+    )
     assert finding.fix is None  # a key may change its partition
     assert not found(path, tmp_path, model(f"{KEY}, {line}", select))
 

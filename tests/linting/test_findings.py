@@ -463,6 +463,6 @@ def test_the_latest_partition_of_iceberg(
     )
     (finding,) = [finding for finding in findings if finding.code == "DPP011"]
     assert f"add `{written}" in finding.help
-    assert ("`spark-version` says that it is older" in finding.help) is advised
+    assert ("give the version as `spark-version`" in finding.help) is advised
     older = provider == "iceberg" and version != "4.3"
     assert ("FROM facts.partitions" in finding.help) is older

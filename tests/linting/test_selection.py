@@ -69,7 +69,10 @@ def test_only_strict_counts_notes(findings: list[Finding]) -> None:
         ({"ignore": ("DPP101",)}, "begins with 'DPP101': did you mean DPP014?"),
         ({"extend_select": ("E501",)}, "begins with 'E501': known: DPP000, DPP001"),
         ({"per_file_ignores": (("*.sql", ("dpp",)),)}, "begins with 'dpp': did you mean DPP0"),
-        ({"severity": (("DPP007", "loud"),)}, "severity of DPP007 is 'loud': known: error, warn"),
+        (
+            {"severity": (("DPP007", "loud"),)},
+            "severity of DPP007 is 'loud': it must be one of error, warn",
+        ),
     ],
 )
 def test_a_code_that_there_is_not_is_refused(

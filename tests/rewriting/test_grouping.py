@@ -235,4 +235,4 @@ def test_marks_around_other_words_than_ours() -> None:
     ):
         result = stripped(text)
         assert result.sql == _done(text)[0] == text
-        assert "stand no longer around" in result.skipped[0].message
+        assert "are no longer around" in result.skipped[0].message

@@ -274,7 +274,7 @@ class Enabled(AbstractContextManager["Enabled"]):
         parsed = self._in_time(lambda: _parsed(whole.text, options.limits))
         why = parsed.why or state.obstacle
         if full is None or parameters is None or (parameters and MARKER in text):
-            why = why or "the value of a parameter cannot be written as a literal for certain"
+            why = why or "it is not certain how to write the value of a parameter as a literal"
         if why:
             self._events.left(text, why)
             return _Decided(None, parsed.effect, epoch)
@@ -297,7 +297,9 @@ class Enabled(AbstractContextManager["Enabled"]):
         options = self._options_in(state)
         too_long = len(text) > options.limits.statement
         if state.obstacle or view is None or view.query != text or too_long:
-            self._events.left(text, state.obstacle or "the view's text is not certain")
+            self._events.left(
+                text, state.obstacle or "it is not certain that this is the view's text"
+            )
             return _Decided(None, NOTHING, epoch, until)
         place = Warehouse(namespace=view.namespace)
         names = [place.qualify(parts) for parts in self._in_time(lambda: relations_in(text))]
@@ -395,7 +397,7 @@ def _parsed(text: str, limits: Limits) -> _ParsedText:
     if parsed[0].failure is not None:
         return _ParsedText(changes, why=parsed[0].failure.message)
     if tree is None or changes.stored:
-        return _ParsedText(changes, why="it reads nothing, or Spark keeps its text")
+        return _ParsedText(changes, why="it is not a query, or Spark stores its text")
     return _ParsedText(changes, relations_of(tree))
 
 

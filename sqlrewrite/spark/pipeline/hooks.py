@@ -47,8 +47,8 @@ _originals: dict[tuple[type, str], Any] = {}
 
 
 def listen(spark: SparkSession, listener: Listener) -> None:
-    """Calls the listener after each method of the session that may change something, with that
-    effect."""
+    """Calls ``listener`` after each method of the session that may change something, with the
+    effect of the call."""
     with _lock:
         _listeners.append(listener)
         for kind, name, effect_of in _methods(spark):

@@ -303,7 +303,9 @@ def _view(name: Name, description: describe.Description, data: Mapping[str, Any]
     why = obstacle({str(key).lower(): str(value) for key, value in made_under.items()})
     view = describe.view(name, description)
     if why or '"' in view.query:
-        raise describe.NotDescribedError(why or "a view whose quotes may be names")
+        raise describe.NotDescribedError(
+            why or "a view in which text in double quotes may be a name"
+        )
     return view
 
 

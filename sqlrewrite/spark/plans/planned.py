@@ -226,8 +226,8 @@ _FILTERS = ("PartitionFilters", "RuntimeFilters")
 _OF_ICEBERG = re.compile(r"\bfilters=(.*?), (?:runtimeFilters|groupedBy)=")
 _PUSHED = re.compile(r"(?!IsNotNull)\w+\(([\w.]+)\s*,")
 LayoutColumns = Mapping[str, frozenset[str]]
-"""By a table's last name, the columns by which its files are laid out, so that files or row groups
-can be skipped."""
+"""The columns by which the files of each table are laid out, so that files or row groups can be
+skipped; by the table's last name."""
 
 
 class ScanFilter(Struct, frozen=True):

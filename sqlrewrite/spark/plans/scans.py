@@ -217,7 +217,7 @@ def class_name(node: Any) -> str:
 
 
 MOST_FILES = 200
-"""Footers are read only of scans with at most so many files: each is a request to the storage."""
+"""The most files of a scan whose footers are read: each is a request to the storage."""
 
 _PARQUET = "org.apache.spark.sql.execution.datasources.parquet.ParquetFilters"
 

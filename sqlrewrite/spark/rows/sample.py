@@ -150,7 +150,9 @@ def _facts(pair: QueryPair, catalog: Warehouse) -> dict[Table, str]:
             if any(field.transform != "identity" for field in table.partitioned_by):
                 facts[table] = "it is partitioned by a transform of a column"
             if (table, False) in named:
-                facts[table] = "the query reads a version or the files of it, or writes db.t.column"
+                facts[table] = (
+                    "the query reads a version or files of it, or names a column as db.t.column"
+                )
     return facts
 
 

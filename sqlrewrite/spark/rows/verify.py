@@ -168,7 +168,7 @@ def _hinted(session: Session, error: str) -> str:
     """The error, with a hint if a table is missing because an embedded Spark was used."""
     if not session.target.embedded or "_NOT_FOUND]" not in error:
         return error
-    hint = "this Spark of our own has no tables: give --master or --remote (or --conf, for a "
+    hint = "a local Spark has no tables of yours: give --master or --remote (or --conf, for a "
     return f"{error}\n{hint}metastore of your own)"
 
 
@@ -266,7 +266,8 @@ class _Verifying(Struct, frozen=True):
         return None if groups is None else groups.read
 
     def _placeless(self, error: SparkError) -> str:
-        """An error's text without its place. Raises it if it concerns more than the statement."""
+        """An error's text without its place. Raises the error if it concerns more than the
+        statement."""
         if isinstance(error, SparkGoneError) or self.over():
             raise error
         return str(error).removeprefix(f"{self.pair.place}: ")
@@ -368,7 +369,7 @@ def _time_limit(
     session: Session, pair: QueryPair, seconds: float | None
 ) -> Iterator[Callable[[], bool]]:
     """Cancels the jobs that run inside when the time is over; yields a function that says whether
-    it is."""
+    the time is over."""
     over, ended = Event(), Event()
 
     def stop() -> None:
