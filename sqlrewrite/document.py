@@ -38,7 +38,7 @@ from sqlrewrite.sql.managed.strip import ManagedClause, Stripped, strip
 from sqlrewrite.sql.parse.scripts import Piece, Script, split
 from sqlrewrite.sql.parse.statements import Failure, Lexed, Statement, lex, statements
 from sqlrewrite.sql.statements.directives import Directives, directives
-from sqlrewrite.sql.statements.execution import relations_of
+from sqlrewrite.sql.statements.effects import relations_of
 from sqlrewrite.sql.suppressed import Suppressed
 from sqlrewrite.text.edits import BLANK
 from sqlrewrite.text.limits import SPARK, Limits

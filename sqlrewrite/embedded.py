@@ -21,9 +21,9 @@ from sqlrewrite.results import NOT_PARSED, Problem, Rewrite
 from sqlrewrite.rewriting import DocumentObserver, changes, result
 from sqlrewrite.settings.options import Options
 from sqlrewrite.sql.ddl.definitions import defined_name
-from sqlrewrite.sql.interpreter import at_rest
 from sqlrewrite.sql.parse.scripts import pieces
 from sqlrewrite.sql.parse.statements import Statement, lex
+from sqlrewrite.sql.python_runtime import at_rest
 from sqlrewrite.stripping import taken_out
 from sqlrewrite.text.edits import Edit, apply
 from sqlrewrite.text.hosts import host_of

@@ -23,9 +23,9 @@ from sqlrewrite.results import NOT_PARSED, Candidate, PlanDiff, Problem, Removed
 from sqlrewrite.settings.forms import IN, VALUES
 from sqlrewrite.settings.options import Options, Resolve, make_options
 from sqlrewrite.settings.spark_conf import VERSION
-from sqlrewrite.sql.interpreter import at_rest
 from sqlrewrite.sql.lex.tokens import comparable
 from sqlrewrite.sql.parse.statements import Failure, Lexed, Statement, lex
+from sqlrewrite.sql.python_runtime import at_rest
 from sqlrewrite.sql.statements.directives import directives
 from sqlrewrite.stripping import foreign
 from sqlrewrite.text.edits import Edit, Span, apply
@@ -210,7 +210,7 @@ def _holds_in_all(
 ) -> bool:
     """Whether each rendering keeps its statements, and loses no more of its text than it had lost
     before."""
-    from sqlrewrite.sql.verify import same_statements
+    from sqlrewrite.sql.edited_clauses import same_statements
 
     for one, other in zip(before, after, strict=True):
         if not _is_read(other, decided):

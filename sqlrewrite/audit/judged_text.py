@@ -18,12 +18,12 @@ from types import FrameType
 
 from sqlrewrite.copies import replace
 from sqlrewrite.document import Decision, decide, read
-from sqlrewrite.judge.benefit.benefit import BY_RATIO
+from sqlrewrite.judge.benefit.cost import BY_RATIO
 from sqlrewrite.linting.merge_checks import MERGED, whole
 from sqlrewrite.results import Candidate, Outcome, Rewrite, Verdict
 from sqlrewrite.rewriting import result
 from sqlrewrite.settings.options import LEFT_TO_ENGINE, Options
-from sqlrewrite.sql.interpreter import at_rest
+from sqlrewrite.sql.python_runtime import at_rest
 from sqlrewrite.sql.statements.fingerprint import fingerprint, shape
 from sqlrewrite.text.limits import over
 from sqlrewrite.warehouse import Table, Warehouse

@@ -41,7 +41,7 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
             EDQUOT,
         ):  # when click prints the help
             fail(f"error: the output cannot be written: {error.strerror}")
-        from sqlrewrite.run.runner import internal_error
+        from sqlrewrite.run.file_rewriting import internal_error
 
         fail(f"Error: {internal_error(error).message}")
     sys.exit(0)

@@ -32,7 +32,7 @@ from sqlrewrite.cli.spark_options import (
 from sqlrewrite.cli.streams import CommandFailure, progress, report_unwritable
 from sqlrewrite.report import Printer
 from sqlrewrite.run.catalogs import load_catalog, of_version
-from sqlrewrite.run.runner import Request
+from sqlrewrite.run.file_rewriting import Request
 from sqlrewrite.settings.value_kinds import COUNT
 from sqlrewrite.spark.target import Target
 from sqlrewrite.text.source import write_file

@@ -21,8 +21,8 @@ from sqlrewrite.copies import replace
 from sqlrewrite.report import Printer, counted, shown
 from sqlrewrite.results import Problem
 from sqlrewrite.run.catalogs import load, load_catalog
+from sqlrewrite.run.file_rewriting import Request
 from sqlrewrite.run.jobs import WORTH, Job, run_each, run_once
-from sqlrewrite.run.runner import Request
 from sqlrewrite.run.search import STDIN, Gathered, ProjectFiles, gather
 from sqlrewrite.settings.table import Settings, section
 from sqlrewrite.text.data_files import nearest

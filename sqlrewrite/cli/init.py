@@ -17,8 +17,8 @@ from sqlrewrite.cli.command_options import Command, colour_option
 from sqlrewrite.cli.streams import printer, write_stdout
 from sqlrewrite.report import Printer, counted, shown
 from sqlrewrite.results import ConfigError
-from sqlrewrite.run.discover import Discovered, discover
 from sqlrewrite.run.search import find
+from sqlrewrite.run.table_files import Discovered, discover
 from sqlrewrite.settings.config import OWN_FILE, SECTION, SHARED_FILE, load
 from sqlrewrite.settings.spark_conf import known_setting
 from sqlrewrite.text.data_files import read_toml

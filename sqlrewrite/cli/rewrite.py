@@ -35,7 +35,7 @@ from sqlrewrite.copies import replace
 from sqlrewrite.report import Printer, shown
 from sqlrewrite.report import rewrite as text
 from sqlrewrite.results import Verdict
-from sqlrewrite.run.runner import FileResult, Request, RewriteTask, Summary, write
+from sqlrewrite.run.file_rewriting import FileResult, Request, RewriteTask, Summary, write
 from sqlrewrite.run.search import STDIN
 from sqlrewrite.run.statistics import Statistics
 from sqlrewrite.settings.forms import VALUES

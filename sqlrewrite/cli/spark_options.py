@@ -32,8 +32,8 @@ from sqlrewrite.report import Line, Printer
 from sqlrewrite.report import rewrite as text
 from sqlrewrite.results import ConfigError, Rewrite, Verdict
 from sqlrewrite.run.catalogs import load_catalog, of_version
+from sqlrewrite.run.file_rewriting import FileResult, Request, RewriteTask
 from sqlrewrite.run.jobs import run_once
-from sqlrewrite.run.runner import FileResult, Request, RewriteTask
 from sqlrewrite.run.search import STDIN, gather
 from sqlrewrite.settings.forms import VALUES
 from sqlrewrite.settings.options import Keys, Resolve, ResolveError

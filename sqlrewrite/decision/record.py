@@ -9,7 +9,7 @@ from sqlrewrite.copies import replace
 from sqlrewrite.decision.statement_decision import StatementDecision
 from sqlrewrite.find.pairs import Pair
 from sqlrewrite.find.reading import guarded
-from sqlrewrite.judge.benefit.benefit import estimate
+from sqlrewrite.judge.benefit.cost import estimate
 from sqlrewrite.judge.benefit.missed_by_engine import engine_alone
 from sqlrewrite.judge.proposal import Proposal, relation_name
 from sqlrewrite.plan.algebra import ColumnRef, Derived, Plan

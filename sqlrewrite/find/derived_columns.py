@@ -25,7 +25,7 @@ from sqlrewrite.plan.facts.functions import tagged
 from sqlrewrite.plan.facts.types import DATE, MOMENTS, TIMESTAMP, TIMESTAMP_NTZ, Type
 from sqlrewrite.plan.lineage import LineagePath, steps
 from sqlrewrite.plan.memo import remembered
-from sqlrewrite.plan.nulls import null_from
+from sqlrewrite.plan.null_rejection import null_from
 from sqlrewrite.sql.bind.formulas import Formula, formula
 from sqlrewrite.warehouse import Derivation
 

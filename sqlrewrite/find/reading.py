@@ -16,10 +16,10 @@ from sqlrewrite.copies import replace
 from sqlrewrite.plan.memo import TooManyStepsError, within
 from sqlrewrite.results import ConfigError
 from sqlrewrite.settings.options import ResolveError
-from sqlrewrite.sql.interpreter import TOO_DEEP, deep
 from sqlrewrite.sql.managed.strip import RemovedPredicate, Stripped
 from sqlrewrite.sql.parse.statements import Failure, Statement, passed_over, statements
-from sqlrewrite.sql.statements.execution import targets, unknown
+from sqlrewrite.sql.python_runtime import TOO_DEEP, deep
+from sqlrewrite.sql.statements.effects import targets, unknown
 from sqlrewrite.sql.statements.two_readings import possible_names, why_unreadable
 from sqlrewrite.sql.suppressed import Suppressed
 from sqlrewrite.text.limits import SPARK, Limits, over_steps

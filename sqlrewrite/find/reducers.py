@@ -24,7 +24,7 @@ from sqlrewrite.plan.facts.coercion import identical
 from sqlrewrite.plan.joins import null_extended, reaching_conditions
 from sqlrewrite.plan.lineage import steps
 from sqlrewrite.plan.memo import remembered
-from sqlrewrite.plan.nulls import rejects_null
+from sqlrewrite.plan.null_rejection import rejects_null
 from sqlrewrite.plan.relations import joins, leaves, read_by, readers
 from sqlrewrite.settings.options import Reach
 

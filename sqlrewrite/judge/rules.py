@@ -17,8 +17,8 @@ from sqlrewrite.find.reading import StatementContext
 from sqlrewrite.find.reducers import restrictions, restrictions_on_fact
 from sqlrewrite.find.restrictions import Conjunct
 from sqlrewrite.judge import conditions
-from sqlrewrite.judge.benefit import already_pruned, benefit, keys, missed_by_engine
-from sqlrewrite.judge.benefit.benefit import estimate, has_statistics, pays
+from sqlrewrite.judge.benefit import already_pruned, cost, keys, missed_by_engine
+from sqlrewrite.judge.benefit.cost import estimate, has_statistics, pays
 from sqlrewrite.judge.benefit.keys import is_filtered
 from sqlrewrite.judge.errors.attempted import attempted_aggregates
 from sqlrewrite.judge.proposal import Judgement, Proposal, passed
@@ -89,8 +89,8 @@ RULES: tuple[Rule, ...] = (
     DERIVED,
     ZONE,
     SELECTIVE,
-    Rule("DPP123", "benefit", "benefit", "dimension", benefit.judge_benefit),
-    Rule("DPP124", "key-size", "benefit", "dimension", benefit.judge_key_size),
+    Rule("DPP123", "benefit", "benefit", "dimension", cost.judge_benefit),
+    Rule("DPP124", "key-size", "benefit", "dimension", cost.judge_key_size),
     MISSED,
 )
 

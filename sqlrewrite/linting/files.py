@@ -36,7 +36,7 @@ from sqlrewrite.linting.proposed_columns import Proposals
 from sqlrewrite.linting.suppression import UNUSED
 from sqlrewrite.results import NOT_PARSED, ConfigError, Problem
 from sqlrewrite.run.file_content import UnreadFileError, read_source
-from sqlrewrite.run.runner import Request, file_statistics, internal_error, run
+from sqlrewrite.run.file_rewriting import Request, file_statistics, internal_error, run
 from sqlrewrite.settings.options import Options
 from sqlrewrite.sql.statements.directives import Directive
 from sqlrewrite.text.edits import Span

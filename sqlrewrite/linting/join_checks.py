@@ -11,7 +11,7 @@ from sqlrewrite.find.join_edges import ScanJoin
 from sqlrewrite.find.reducers import all_restrictions, own_conditions
 from sqlrewrite.find.restrictions import plain_conditions
 from sqlrewrite.judge.benefit.already_pruned import is_authors_in
-from sqlrewrite.judge.benefit.benefit import read_again
+from sqlrewrite.judge.benefit.cost import read_again
 from sqlrewrite.judge.benefit.keys import (
     has_few_keys,
     has_one_key,
@@ -28,7 +28,7 @@ from sqlrewrite.linting.predicate_checks import ASK
 from sqlrewrite.linting.scan_checks import bounds, partitions
 from sqlrewrite.plan.algebra import Block, Join, JoinType, Node, Scan, Subquery
 from sqlrewrite.plan.expressions import columns, walk
-from sqlrewrite.plan.nulls import rejects_null
+from sqlrewrite.plan.null_rejection import rejects_null
 from sqlrewrite.plan.relations import joins, leaves, numbers
 from sqlrewrite.results import Candidate, EngineAlone, Outcome, PrunesAlone, Verdict
 from sqlrewrite.settings.forms import HINTED, SINGLE

@@ -35,7 +35,7 @@ from sqlrewrite.rewriting import errors, rendered
 from sqlrewrite.settings.options import Options, make_options
 from sqlrewrite.settings.spark_conf import affects_pruning
 from sqlrewrite.settings.table import LEAVING
-from sqlrewrite.sql.interpreter import at_rest, deep
+from sqlrewrite.sql.python_runtime import at_rest, deep
 from sqlrewrite.stripping import FOREIGN, foreign
 from sqlrewrite.text.blocks import renderings
 from sqlrewrite.text.edits import Edit, Span

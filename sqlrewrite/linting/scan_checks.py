@@ -21,12 +21,12 @@ from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.expressions import columns, walk
 from sqlrewrite.plan.facts.functions import of_one_row, tagged
 from sqlrewrite.plan.memo import remembered
-from sqlrewrite.plan.nulls import rejects_null
+from sqlrewrite.plan.null_rejection import rejects_null
 from sqlrewrite.plan.relations import conditions_of, leaves, readers
 from sqlrewrite.results import Outcome, Verdict
 from sqlrewrite.rulebook import Engine
 from sqlrewrite.settings.options import ALONE
-from sqlrewrite.sql.statements.execution import writes_each_partition
+from sqlrewrite.sql.statements.effects import writes_each_partition
 from sqlrewrite.warehouse import quoted_name
 
 _TIMES = frozenset({"years", "months", "days", "hours"})

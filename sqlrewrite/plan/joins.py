@@ -20,7 +20,7 @@ from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import column_names
 from sqlrewrite.plan.expressions import columns, relations, substitute, walk
 from sqlrewrite.plan.lineage import steps
-from sqlrewrite.plan.nulls import rejects_null
+from sqlrewrite.plan.null_rejection import rejects_null
 from sqlrewrite.plan.relations import joins, numbers, readers, relation_numbers
 
 LEFT, RIGHT = "left", "right"

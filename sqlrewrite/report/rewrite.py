@@ -14,7 +14,7 @@ from msgspec import Struct
 from sqlrewrite.find.summary import StatementSummary
 from sqlrewrite.report import MARKS, Line, attributes, clean, counted, dumps, shown, size
 from sqlrewrite.results import Candidate, Outcome, Problem, PrunesAlone, Removed, TableUse, Verdict
-from sqlrewrite.run.runner import FileResult, Summary
+from sqlrewrite.run.file_rewriting import FileResult, Summary
 from sqlrewrite.run.statistics import Statistics
 from sqlrewrite.text.hosts import SUFFIXES as HOST_SUFFIXES
 from sqlrewrite.text.markers import MARKER

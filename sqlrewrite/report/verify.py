@@ -10,7 +10,7 @@ from typing import Any
 from sqlrewrite.report import Line, Printer, attributes, dumps, print_table, shown, size
 from sqlrewrite.report.html_pages import bar, cells, page, table
 from sqlrewrite.results import Verdict
-from sqlrewrite.run.runner import FileResult
+from sqlrewrite.run.file_rewriting import FileResult
 from sqlrewrite.spark.plans.scans import TableScan
 from sqlrewrite.spark.rows.bags import Comparison
 from sqlrewrite.spark.rows.sample import Sampled

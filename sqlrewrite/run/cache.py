@@ -40,7 +40,7 @@ from sqlrewrite.text.source import write_file
 from sqlrewrite.warehouse import Name, Table, View, Warehouse
 
 if TYPE_CHECKING:
-    from sqlrewrite.run.runner import Request
+    from sqlrewrite.run.file_rewriting import Request
 
 Entry = tuple[Stamp | None, bytes, bytes]
 """A file's stamp, if it can be relied on; the hash of its content; its packed ``Silent``."""

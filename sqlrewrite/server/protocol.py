@@ -28,7 +28,7 @@ from sqlrewrite.linting.files import unread
 from sqlrewrite.linting.findings import Finding, Severity, unsuppressed
 from sqlrewrite.results import ConfigError
 from sqlrewrite.run.file_content import UnreadFileError, check_size
-from sqlrewrite.run.runner import internal_error
+from sqlrewrite.run.file_rewriting import internal_error
 from sqlrewrite.server.actions import Action, actions, everything
 from sqlrewrite.server.analysis import Analysis, ServerProject, Workspace, analyse, hover
 from sqlrewrite.text.edits import Edit, Span

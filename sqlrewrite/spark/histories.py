@@ -20,7 +20,7 @@ from sqlrewrite.audit.history_columns import columns
 from sqlrewrite.spark import column_functions as f
 from sqlrewrite.spark.session import Session, spark_errors
 from sqlrewrite.spark.target import SparkError
-from sqlrewrite.sql.statements.execution import statement_texts
+from sqlrewrite.sql.statements.effects import statement_texts
 from sqlrewrite.text.limits import Limits
 from sqlrewrite.warehouse import literal_name
 

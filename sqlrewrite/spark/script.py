@@ -22,7 +22,7 @@ from sqlrewrite.spark.session import Session, spark_errors
 from sqlrewrite.spark.target import SparkError
 from sqlrewrite.sql.ddl.definitions import apply, created_query
 from sqlrewrite.sql.parse.statements import lex, statements
-from sqlrewrite.sql.statements.execution import StatementKind, StatementText, statement_texts
+from sqlrewrite.sql.statements.effects import StatementKind, StatementText, statement_texts
 from sqlrewrite.text.limits import Limits
 from sqlrewrite.text.source import Lines
 from sqlrewrite.warehouse import DEFAULT_NAMESPACE, Warehouse, literal_name

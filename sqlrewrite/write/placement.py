@@ -9,7 +9,7 @@ from sqlrewrite.dialects import HINT
 from sqlrewrite.judge.proposal import Predicate, Proposal, Slot
 from sqlrewrite.judge.soundness.join_type import ClauseKind, clause_for
 from sqlrewrite.plan.algebra import Clause
-from sqlrewrite.sql import verify
+from sqlrewrite.sql import edited_clauses
 from sqlrewrite.sql.bind.binder import Bound
 from sqlrewrite.sql.managed.recognition import QUERY_PLACEHOLDER
 from sqlrewrite.sql.parse.statements import TokenError
@@ -188,7 +188,7 @@ def check(
     # once, and the clause with a number in its place.
     queries = tuple(dict.fromkeys(query for item in predicates for query in item.queries))
     for query in queries:
-        if query not in parsed and not verify.is_query(query, refer):
+        if query not in parsed and not edited_clauses.is_query(query, refer):
             return "a key query does not read as a query"
         parsed.add(query)
     before = text[start:end]
@@ -198,19 +198,19 @@ def check(
     after = apply(before, insertions)
     before, after = lead + before, lead + after
     try:
-        read = verify.clause(after, clause.keyword is None, refer)
+        read = edited_clauses.clause(after, clause.keyword is None, refer)
     except TokenError:
         return "the result cannot be lexed"
     # A predicate of ours that stays, because its scan is suppressed, is on both sides.
     if MARKER in before:
-        before = verify.clause(before, clause.keyword is None, refer).bare
+        before = edited_clauses.clause(before, clause.keyword is None, refer).bare
     if read.bare != before:
         return "a second run would not find the text as it was"
     if clause.keyword is None:
-        gained = verify.where_gained(bound.selects[slot.block], read.tree, len(predicates))
+        gained = edited_clauses.where_gained(bound.selects[slot.block], read.tree, len(predicates))
     else:
         tree = bound.condition(slot.block, slot.on)
-        gained = verify.condition_gained(tree, read.tree, len(predicates))
+        gained = edited_clauses.condition_gained(tree, read.tree, len(predicates))
     return None if gained else "the result does not read as the query and the predicate"
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sqlrewrite import Catalog, CatalogError, rewrite
-from sqlrewrite.run.runner import Request, run
+from sqlrewrite.run.file_rewriting import Request, run
 from sqlrewrite.warehouse import Table, View
 
 FILES = {

@@ -121,7 +121,7 @@ def run(
     ddl = tmp_path_factory.mktemp("catalog") / "ddl.sql"
     ddl.write_text("CREATE TABLE retail.sales (id INT, day DATE) PARTITIONED BY (day)")
     monkeypatch.setenv("DPP_REWRITE_CATALOG", str(ddl))
-    monkeypatch.setattr("sqlrewrite.run.runner.rewrite_with_options", stand_in)
+    monkeypatch.setattr("sqlrewrite.run.file_rewriting.rewrite_with_options", stand_in)
     monkeypatch.chdir(tmp_path)
     for name in ("NO_COLOR", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)

@@ -150,7 +150,7 @@ def test_ctrl_c_ends_with_130(monkeypatch: pytest.MonkeyPatch, run: Any) -> None
     def interrupted(*args: object, **given: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("sqlrewrite.run.runner.rewrite_with_options", interrupted)
+    monkeypatch.setattr("sqlrewrite.run.file_rewriting.rewrite_with_options", interrupted)
     ran = run("-", stdin=b"select 1")
     assert (ran.status, ran.out, ran.err) == (130, b"", "interrupted\n")
 

@@ -181,14 +181,14 @@ def test_write_keeps_mode_and_link(run: Any) -> None:
 def test_write_failure_is_reported_and_others_go_on(
     run: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from sqlrewrite.run import runner
+    from sqlrewrite.run import file_rewriting
 
     def fail_on_a(path: str, data: bytes) -> None:
         if path == "a.sql":
             raise PermissionError(13, "Permission denied")
         Path(path).write_bytes(data)
 
-    monkeypatch.setattr(runner, "write_atomically", fail_on_a)
+    monkeypatch.setattr(file_rewriting, "write_atomically", fail_on_a)
     for name in ("a.sql", "b.sql"):
         Path(name).write_bytes(PRUNE)
     ran = run("-q", "-w", "a.sql", "b.sql")
@@ -420,7 +420,7 @@ def test_settings_and_options(run: Any, monkeypatch: pytest.MonkeyPatch) -> None
         requests.append(options)
         return Rewrite(sql, sql, 1, (), (Problem("DPP000", "no", 1, 1),), (), ())
 
-    monkeypatch.setattr("sqlrewrite.run.runner.rewrite_with_options", note)
+    monkeypatch.setattr("sqlrewrite.run.file_rewriting.rewrite_with_options", note)
     Path("pyproject.toml").write_text(
         '[tool.dpp-rewrite]\nhint = false\nexplain = "none"\nstrict = true\nengine = "flink"\n'
     )

@@ -9,7 +9,7 @@ import pytest
 from sqlrewrite import Catalog
 from sqlrewrite.document import read
 from sqlrewrite.find.summary import StatementSummary, summarize
-from sqlrewrite.run.runner import Request, run
+from sqlrewrite.run.file_rewriting import Request, run
 from sqlrewrite.sql.parse.statements import lex
 from sqlrewrite.text.limits import Limits
 

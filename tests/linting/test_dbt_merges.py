@@ -12,7 +12,7 @@ import pytest
 from sqlrewrite import Catalog
 from sqlrewrite.linting.files import lint_file
 from sqlrewrite.linting.findings import Finding
-from sqlrewrite.run.runner import Request
+from sqlrewrite.run.file_rewriting import Request
 
 PROJECT = "name: shop\nmodels:\n  shop:\n    +file_format: delta\n"
 PROPERTIES = """\

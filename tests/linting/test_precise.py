@@ -12,7 +12,7 @@ from sqlrewrite.linting.files import lint_file
 from sqlrewrite.linting.findings import Finding, Severity
 from sqlrewrite.linting.linter import lint
 from sqlrewrite.results import Verdict
-from sqlrewrite.run.runner import Request
+from sqlrewrite.run.file_rewriting import Request
 from sqlrewrite.warehouse import Column, Table
 
 DDL = """

@@ -22,7 +22,7 @@ WORDS = frozenset(
 # Lists of names that say nothing of what a function does, and why they are needed.
 ELSEWHERE = {
     "plan/facts/result_types.py": "whose type spark.sql.timestampType decides",
-    "sql/parse/dialect.py": "calls that the grammar gives a syntax of their own",
+    "sql/parse/spark_parser.py": "calls that the grammar gives a syntax of their own",
     "sql/ddl/clauses.py": "words that end a column's type in a CREATE TABLE",
     "sql/bind/plan_names.py": "functions that are called without parentheses",
     "text/template_kinds.py": "methods of Python and macros of Airflow, which are none of SQL's",

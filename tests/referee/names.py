@@ -23,8 +23,8 @@ from sqlrewrite.plan import columns
 from sqlrewrite.plan.facts.types import ExactSettings
 from sqlrewrite.results import Output
 from sqlrewrite.sql.bind.binder import bind
-from sqlrewrite.sql.interpreter import deep
 from sqlrewrite.sql.parse.statements import lex, statements
+from sqlrewrite.sql.python_runtime import deep
 from sqlrewrite.text.limits import Limits
 
 CORPUS = Path(__file__).parents[3] / "shared" / "corpus" / "spark-sql-tests"

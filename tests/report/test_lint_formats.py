@@ -18,7 +18,7 @@ from sqlrewrite.linting.findings import CODES
 from sqlrewrite.linting.selection import FindingFilter
 from sqlrewrite.report import lint, lint_formats, plain
 from sqlrewrite.results import Problem
-from sqlrewrite.run.runner import Request
+from sqlrewrite.run.file_rewriting import Request
 from tests.linting.conftest import DDL
 
 REPOSITORY = Path(__file__).parents[2]

@@ -31,7 +31,7 @@ from sqlrewrite.results import (
     TableUse,
     Verdict,
 )
-from sqlrewrite.run.runner import FileResult, Summary
+from sqlrewrite.run.file_rewriting import FileResult, Summary
 from sqlrewrite.text.markers import MARKER
 from sqlrewrite.text.source import Source
 

@@ -6,7 +6,7 @@ import json
 
 from sqlrewrite import Catalog
 from sqlrewrite.report.verify import verified_json
-from sqlrewrite.run.runner import Request, run
+from sqlrewrite.run.file_rewriting import Request, run
 
 DDL = "CREATE TABLE f (x INT) PARTITIONED BY (p INT); CREATE TABLE d (k INT, c STRING)"
 TEXT = b"""SELECT f.x FROM f JOIN d ON f.p = d.k WHERE d.c = 'a';

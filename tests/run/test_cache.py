@@ -24,7 +24,7 @@ from sqlrewrite.find import reading
 from sqlrewrite.find.summary import StatementSummary
 from sqlrewrite.linting import files as lint_files
 from sqlrewrite.results import Problem
-from sqlrewrite.run import cache, file_content, jobs, runner
+from sqlrewrite.run import cache, file_content, file_rewriting, jobs
 from sqlrewrite.run.cache import Cache, fingerprint, packed
 from sqlrewrite.run.jobs import run_each
 from sqlrewrite.run.statistics import Silent
@@ -447,7 +447,7 @@ def test_another_folder_to_stand_in_knows_the_same(
 
         return call
 
-    for module, name in ((lint_files, "lint_file"), (runner, "run")):
+    for module, name in ((lint_files, "lint_file"), (file_rewriting, "run")):
         monkeypatch.setattr(module, name, noted(getattr(module, name)))
 
     def run(path: str) -> int:

@@ -19,7 +19,7 @@ from sqlrewrite.spark.plans.planned import items, parse, plain
 from sqlrewrite.spark.script import QueryPair
 from sqlrewrite.spark.session import Session
 from sqlrewrite.spark.target import Target
-from sqlrewrite.sql.statements.execution import StatementKind, statement_texts
+from sqlrewrite.sql.statements.effects import StatementKind, statement_texts
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

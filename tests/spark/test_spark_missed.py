@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from sqlrewrite import Catalog, Rewrite, rewrite
-from sqlrewrite.run.runner import Request
+from sqlrewrite.run.file_rewriting import Request
 from sqlrewrite.settings.table import Settings
 from sqlrewrite.spark.plans.explain import missed
 from sqlrewrite.spark.session import Session

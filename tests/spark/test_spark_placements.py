@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sqlrewrite import Catalog, Rewrite, rewrite
-from sqlrewrite.run.runner import Request
+from sqlrewrite.run.file_rewriting import Request
 from sqlrewrite.settings.table import Settings
 from sqlrewrite.spark.plans.explain import By, Pruning, explain, missed
 from sqlrewrite.spark.script import pairs

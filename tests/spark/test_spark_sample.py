@@ -19,7 +19,7 @@ from sqlrewrite.spark.rows.verify import How, Verified, VerifyOutcome, verify_te
 from sqlrewrite.spark.script import pairs
 from sqlrewrite.spark.session import Session
 from sqlrewrite.spark.target import Target
-from sqlrewrite.sql.statements.execution import references, renamed
+from sqlrewrite.sql.statements.effects import references, renamed
 
 from .runs import THRESHOLD, in_database, temporary_views
 

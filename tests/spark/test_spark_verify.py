@@ -263,7 +263,7 @@ def _unsound(monkeypatch: pytest.MonkeyPatch, condition: str) -> None:
         assert after != result.sql
         return Rewrite(sql, after, result.statements, result.candidates, (), (), ())
 
-    monkeypatch.setattr("sqlrewrite.run.runner.rewrite_with_options", unsound)
+    monkeypatch.setattr("sqlrewrite.run.file_rewriting.rewrite_with_options", unsound)
 
 
 def test_a_difference_is_status_1(files: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,8 +10,8 @@ import pytest
 from sqlrewrite import Catalog, lint, rewrite
 from sqlrewrite.plan.algebra import Plan
 from sqlrewrite.results import ConfigError
-from sqlrewrite.sql.interpreter import at_rest
 from sqlrewrite.sql.places import Places
+from sqlrewrite.sql.python_runtime import at_rest
 from sqlrewrite.text.markers import MARKER
 
 

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from sqlrewrite.sql.interpreter import deep
+from sqlrewrite.sql.python_runtime import deep
 
 
 def _depth(calls: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlglot import exp
 
-from sqlrewrite.sql.parse.dialect import DIALECT, SPELLED
+from sqlrewrite.sql.parse.spark_parser import DIALECT, SPELLED
 from sqlrewrite.sql.parse.sqlglot_parser import SparkParser, from_sources
 from sqlrewrite.sql.parse.statements import parse_tokens, statements, tokenize
 

@@ -15,7 +15,7 @@ from sqlglot import Token, TokenType, exp
 from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ParseError
 
-from sqlrewrite.sql.parse.dialect import SparkSqlParser
+from sqlrewrite.sql.parse.spark_parser import SparkSqlParser
 from sqlrewrite.sql.parse.sqlglot_parser import SparkParser
 
 DIALECT = Spark()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sqlrewrite.sql.parse.statements import statements
-from sqlrewrite.sql.statements.execution import ANYTHING, NOTHING, effect
+from sqlrewrite.sql.statements.effects import ANYTHING, NOTHING, effect
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import pytest
 from jinja2 import Environment
 
 from sqlrewrite import Catalog, Verdict, lint, rewrite
-from sqlrewrite.run.runner import Request, run
+from sqlrewrite.run.file_rewriting import Request, run
 from sqlrewrite.stripping import stripped
 from sqlrewrite.text.blocks import renderings
 from tests.support.strip_by_markers import without_predicates

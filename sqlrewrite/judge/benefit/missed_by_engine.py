@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from sqlrewrite.judge.benefit.benefit import read_again
+from sqlrewrite.judge.benefit.cost import read_again
 from sqlrewrite.judge.planners import build_side, flink, spark
 from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed
 from sqlrewrite.plan.algebra import Opaque

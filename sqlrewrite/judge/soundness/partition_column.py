@@ -17,7 +17,7 @@ from sqlrewrite.plan.expressions import columns
 from sqlrewrite.plan.facts.types import MOMENTS
 from sqlrewrite.plan.joins import null_extended
 from sqlrewrite.plan.lineage import ends_along
-from sqlrewrite.plan.nulls import null_from
+from sqlrewrite.plan.null_rejection import null_from
 from sqlrewrite.plan.relations import numbers
 from sqlrewrite.settings.forms import IN, VALUES
 

@@ -35,9 +35,9 @@ from sqlrewrite.spark.pipeline.live import (
     with_view_text,
 )
 from sqlrewrite.spark.values import resolver
-from sqlrewrite.sql.interpreter import at_rest
 from sqlrewrite.sql.parse.statements import lex, statements
-from sqlrewrite.sql.statements.execution import (
+from sqlrewrite.sql.python_runtime import at_rest
+from sqlrewrite.sql.statements.effects import (
     ANYTHING,
     NOTHING,
     Effect,

@@ -19,7 +19,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 from sqlrewrite.results import Rewrite, Verdict
-from sqlrewrite.sql.statements.execution import ANYTHING, NOTHING, Effect
+from sqlrewrite.sql.statements.effects import ANYTHING, NOTHING, Effect
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -25,7 +25,7 @@ from sqlrewrite.spark.plans.scans import elements
 from sqlrewrite.spark.session import current_namespace, spark_errors
 from sqlrewrite.spark.target import SparkError, SparkGoneError
 from sqlrewrite.sql.outputs.output_binder import query_output
-from sqlrewrite.sql.statements.execution import relations_in
+from sqlrewrite.sql.statements.effects import relations_in
 from sqlrewrite.warehouse import (
     Column,
     Name,

@@ -27,7 +27,7 @@ from sqlrewrite.plan.expressions import walk
 from sqlrewrite.plan.relations import read_by
 from sqlrewrite.results import PlanLine, Rewrite, Verdict
 from sqlrewrite.rewriting import result
-from sqlrewrite.run.runner import Request
+from sqlrewrite.run.file_rewriting import Request
 from sqlrewrite.spark.plans.empty_tables import Stock, warehouse
 from sqlrewrite.spark.plans.planned import (
     LayoutColumns,
@@ -48,7 +48,7 @@ from sqlrewrite.spark.script import (
     partitioned,
 )
 from sqlrewrite.spark.session import Session, fresh
-from sqlrewrite.sql.statements.execution import statement_texts
+from sqlrewrite.sql.statements.effects import statement_texts
 from sqlrewrite.text.markers import group_insertions
 from sqlrewrite.warehouse import Name, Warehouse
 

@@ -21,7 +21,7 @@ from sqlrewrite.spark.describe import partitions
 from sqlrewrite.spark.script import QueryPair
 from sqlrewrite.spark.session import Session, in_namespace, literal_text, spark_errors, tried
 from sqlrewrite.spark.target import SparkError
-from sqlrewrite.sql.statements.execution import StatementText, references, renamed, statement_texts
+from sqlrewrite.sql.statements.effects import StatementText, references, renamed, statement_texts
 from sqlrewrite.warehouse import Name, Table, View, Warehouse, literal_name, quoted
 
 Partition = tuple[str | None, ...]

@@ -42,7 +42,7 @@ from sqlrewrite.spark.script import (
 )
 from sqlrewrite.spark.session import Session, spark_errors
 from sqlrewrite.spark.target import SparkError, SparkGoneError
-from sqlrewrite.sql.statements.execution import StatementKind
+from sqlrewrite.sql.statements.effects import StatementKind
 from sqlrewrite.warehouse import Warehouse, literal_name
 
 if TYPE_CHECKING:

@@ -37,7 +37,7 @@ from sqlrewrite.sql.bind.scope import (
     star_columns,
 )
 from sqlrewrite.sql.bind.trees import chained, field_name, operand_trees, within_casts
-from sqlrewrite.sql.parse.dialect import SPELLED
+from sqlrewrite.sql.parse.spark_parser import SPELLED
 from sqlrewrite.sql.statements.two_readings import why_maybe_name
 from sqlrewrite.text.edits import Span
 from sqlrewrite.text.templates import holds_template

@@ -10,9 +10,9 @@ from sqlglot import exp
 
 from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.sql.bind.plan_names import function_name
-from sqlrewrite.sql.parse.dialect import SPELLED
 from sqlrewrite.sql.parse.query_grammar import NO_WHERE
 from sqlrewrite.sql.parse.spans import SPAN
+from sqlrewrite.sql.parse.spark_parser import SPELLED
 from sqlrewrite.warehouse import Name, has_template, may_render_to
 
 ANY = "*"

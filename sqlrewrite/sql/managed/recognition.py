@@ -19,9 +19,9 @@ from sqlglot import Token, exp
 from sqlrewrite.settings.forms import FORMS, FUNCTIONS
 from sqlrewrite.sql.bind.trees import chained
 from sqlrewrite.sql.lex.keywords import QUOTED
-from sqlrewrite.sql.parse.dialect import SPELLED
 from sqlrewrite.sql.parse.query_grammar import SHARED
 from sqlrewrite.sql.parse.spans import span_of, unweakened
+from sqlrewrite.sql.parse.spark_parser import SPELLED
 from sqlrewrite.text.edits import Span, merged
 from sqlrewrite.text.markers import MARKER, behind_clause, marker_behind, read_keys_note
 

@@ -17,7 +17,7 @@ from sqlrewrite.sql.bind.plan_names import CAST_FUNCTIONS, function_name
 from sqlrewrite.sql.bind.translate import OF_UNITS, Translator
 from sqlrewrite.sql.outputs.literal_names import Printed
 from sqlrewrite.sql.outputs.printed_forms import filled, printed, replaced_by_analyzer
-from sqlrewrite.sql.parse.dialect import BY_WORDS
+from sqlrewrite.sql.parse.spark_parser import BY_WORDS
 
 _WHOLE = "ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING"
 _SO_FAR = "BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"

@@ -26,10 +26,10 @@ from sqlrewrite.sql.bind.scope import Scope
 from sqlrewrite.sql.bind.select_clauses import SelectList
 from sqlrewrite.sql.bind.translate import Facts, Translator
 from sqlrewrite.sql.bind.trees import alias_columns
-from sqlrewrite.sql.interpreter import deep
 from sqlrewrite.sql.outputs.output_translator import OutputTranslator
 from sqlrewrite.sql.outputs.pivots_and_pipes import PIPES, pivoted, script_columns, unpivoted
 from sqlrewrite.sql.parse.statements import lex, statements
+from sqlrewrite.sql.python_runtime import deep
 from sqlrewrite.sql.statements.two_readings import is_double_quoted
 from sqlrewrite.text.limits import Limits
 from sqlrewrite.warehouse import Name, Warehouse

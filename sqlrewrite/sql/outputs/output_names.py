@@ -44,8 +44,8 @@ from sqlrewrite.sql.outputs.printed_forms import (
     is_datetime,
     replaced_by_analyzer,
 )
-from sqlrewrite.sql.parse.dialect import SPELLED
 from sqlrewrite.sql.parse.spans import SPAN
+from sqlrewrite.sql.parse.spark_parser import SPELLED
 
 BARE = LITERAL_FUNCTIONS.keys() | {"current_catalog", "current_database", "current_schema"}
 """Functions that are called without parentheses."""

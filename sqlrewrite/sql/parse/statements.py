@@ -21,15 +21,14 @@ from sqlglot.errors import TokenError as TokenError
 from sqlrewrite.copies import replace
 from sqlrewrite.results import NOT_PARSED
 from sqlrewrite.sql.ddl.head import without_clauses
-from sqlrewrite.sql.interpreter import TOO_DEEP, deep
 from sqlrewrite.sql.lex import template_tokens
 from sqlrewrite.sql.lex import tokens as lexer
 from sqlrewrite.sql.lex.computed_names import computes_names, with_computed_names
 from sqlrewrite.sql.lex.keywords import as_names
 from sqlrewrite.sql.lex.tokens import UnreadableText, read
-from sqlrewrite.sql.parse.dialect import parser
 from sqlrewrite.sql.parse.limits import why_exceeded
 from sqlrewrite.sql.parse.scripts import Piece, pieces
+from sqlrewrite.sql.parse.spark_parser import parser
 from sqlrewrite.sql.parse.statement_kinds import (
     MISSING_SEMICOLON,
     first_join,
@@ -38,6 +37,7 @@ from sqlrewrite.sql.parse.statement_kinds import (
     opens_query,
     reason_to_report,
 )
+from sqlrewrite.sql.python_runtime import TOO_DEEP, deep
 from sqlrewrite.text.edits import Span, merged
 from sqlrewrite.text.limits import Limits
 from sqlrewrite.text.markers import marker_within

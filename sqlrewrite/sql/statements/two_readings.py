@@ -9,9 +9,9 @@ import sqlglot
 from sqlglot import Token, TokenType, exp
 from sqlglot.errors import SqlglotError
 
-from sqlrewrite.sql.interpreter import deep
 from sqlrewrite.sql.lex.template_tokens import WEAKENED, templates_among
 from sqlrewrite.sql.parse.statements import Failure, Statement
+from sqlrewrite.sql.python_runtime import deep
 from sqlrewrite.text.templates import Masked, Template
 
 _STRINGS = (TokenType.STRING, TokenType.RAW_STRING)

@@ -14,7 +14,7 @@ import pytest
 from sqlrewrite import Catalog, embedded, rewrite
 from sqlrewrite.results import Rewrite, Verdict
 from sqlrewrite.settings.options import make_options
-from sqlrewrite.sql.statements.execution import statement_texts
+from sqlrewrite.sql.statements.effects import statement_texts
 from sqlrewrite.text.hosts import host_of
 
 CATALOG = Catalog.from_ddl(
