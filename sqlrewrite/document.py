@@ -57,8 +57,8 @@ _STAYS = (
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What a text says, where ``catalog`` is what is known of its tables: its statements, split,
-    read and bound once.
+    """What a text says: its statements, split, read and bound once under a ``catalog`` of what is
+    known of its tables.
 
     ``stripped.text`` is the text with blanks in place of what an earlier run wrote into it.
     ``suppressed`` are the author's comments that ask to leave something alone, where there are any

@@ -72,8 +72,8 @@ class _Definition(Struct, frozen=True, eq=False):
     makes: str
 
     def may_run_around(self, number: int, block: tuple[int, ...]) -> bool:
-        """Whether this may run before a region or not, so that the order in the file does not tell:
-        one of the two is in a function, a branch or a loop."""
+        """Whether it is uncertain if this runs before a region: one of the two is in a function, a
+        branch or a loop, so that the order in the file does not tell."""
         if self.number < number:
             return self.block != block[: len(self.block)]
         return self.number > number and bool(block)
@@ -113,9 +113,9 @@ def _made_name(statement: Statement, text: str) -> str:
 class _Before:
     """The catalogs that hold in the regions of a file, which are asked for in order.
 
-    The catalog in a region is the one after the definitions that have run before it, and those that
-    may have run or have run in another session. Most of the latter only make a new name, which
-    changes no other name: they are looked up by that name.
+    The catalog in a region follows the definitions that have run before it. Those that may have
+    run, or have run in another session, count too: most of them only make a new name, and are
+    looked up by it.
     """
 
     def __init__(self, catalog: Warehouse, regions: Sequence[Region]) -> None:
@@ -149,8 +149,8 @@ class _Before:
         return catalog
 
     def _existing(self, catalog: Warehouse, made: Collection[str]) -> list[str]:
-        """Those of the names that a relation of the catalog has: it had one at the beginning, or
-        what has run since has changed that."""
+        """The names of ``made`` that a relation of the catalog has already, from the beginning or
+        by a definition that has run."""
         if not made:
             return []
         changes = self._start.relations.changes(catalog.relations)
@@ -277,7 +277,7 @@ def _combined(path: str, host: Host, results: Sequence[RegionResult]) -> Rewrite
         kept.append(one)
     text = apply(host.text, mapped)
     if mapped and not _is_as_intended(path, text, host, kept):
-        misread = _UNWRITABLE.format("the file would then be read otherwise")
+        misread = _UNWRITABLE.format("the changed file would be read as another text")
         refused.append(_problem(host, 0, misread))
         text, kept = host.text, [_unwritten(one) for one in kept]
     return replace(_merged([one.rewrite for one in kept], refused), original=host.text, sql=text)

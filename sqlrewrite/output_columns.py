@@ -126,7 +126,7 @@ class SessionState(Struct, frozen=True):
     unsure_settings: bool = False
 
     def output(self, statement: Piece | Script, text: str) -> Output | None:
-        """What a statement of a text returns here."""
+        """What a statement of a text returns in this state."""
         if self.unsure or self.unsure_settings or isinstance(statement, Script):
             return None
         if statement.tokens[0].text.lower() not in _QUERY:

@@ -62,7 +62,7 @@ class PartitionField(Struct, frozen=True):
 
 
 class Buckets(Struct, frozen=True):
-    """The buckets of a table of Spark's own: CLUSTERED BY (columns) INTO so many BUCKETS."""
+    """The buckets of a table of Spark's own: CLUSTERED BY (columns) INTO n BUCKETS."""
 
     columns: tuple[str, ...]
     count: int

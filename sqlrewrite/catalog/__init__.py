@@ -26,9 +26,9 @@ class Catalog(Warehouse):
         ones winning.
 
         ``schema`` is the current one, as after ``USE``: ``retail``, or ``lake.retail``;
-        ``variables`` are values of variables in names: of ``{"db": "prod"}``, ``${db}.t`` is
-        ``prod.t``, here and in all texts that do not set it.
-        Raises CatalogError for a file that is missing, unreadable or malformed.
+        ``variables`` are values of variables in names: with ``{"db": "prod"}``, ``${db}.t`` is
+        ``prod.t``, here and in all texts that do not set ``db``. Raises CatalogError for a file
+        that is missing, unreadable or malformed.
         """
         return cls.of(load(paths, schema=schema, variables=variables))
 

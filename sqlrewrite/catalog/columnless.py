@@ -169,8 +169,8 @@ def followed(
 ) -> Warehouse:
     """The catalog after a statement of a script; ``before`` is the one before it. A table made by a
     query has the query's columns as far as they are the same under all of the ``settings``, and its
-    count of rows if the query returns one. ``behind`` is the text after the statement: a table that
-    it does not name is not looked into."""
+    count of rows if the query returns one. ``behind`` is the text after the statement: columns of
+    tables that it does not name are not worked out."""
     after = definitions.apply(statement, text, before, source)
     if after is before:
         return after

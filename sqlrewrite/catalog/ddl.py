@@ -85,7 +85,7 @@ def read_ddl(text: str, source: str, catalog: Warehouse) -> Warehouse:
 
 
 class _Findings(Struct):
-    """Collected over all files: defined names, tables without columns, what is left out."""
+    """The findings over all files: defined names, tables without columns, what is left out."""
 
     defined: set[Name] = field(default_factory=set)
     columnless: list[ColumnlessTable] = field(default_factory=list)

@@ -169,7 +169,7 @@ def _merged(catalog: Warehouse, later: Warehouse) -> Warehouse:
 
 
 def _with_counts(table: Table, counted: Table) -> Table:
-    """A table with sizes and counts that it lacks taken from another definition of it."""
+    """A table, with the sizes and counts that it lacks from another definition of it."""
     columns = (
         replace(column, distinct_count=other.distinct_count)
         if column.distinct_count is None and (other := counted.column(column.name)) is not None

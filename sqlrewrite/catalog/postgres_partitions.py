@@ -124,7 +124,8 @@ def _without(table: Table, name: Name) -> Table:
 
 
 def _with_table(catalog: Warehouse, table: Table, before: Table) -> Warehouse:
-    """The catalog with a changed table, which may itself be a partition of another table there."""
+    """The catalog with a changed table, and with the tables of which it is a partition changed
+    accordingly."""
     catalog = catalog.with_relation(table)
     other = catalog.relations.get(before.parts.of) if before.parts is not None else None
     if not isinstance(other, Table) or other.parts is None:

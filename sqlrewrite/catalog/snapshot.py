@@ -1,8 +1,8 @@
 """Snapshots: a catalog as versioned JSON, written by ``catalog pull`` and by hand.
 
-Sorted by name, without what is not known, two snapshots of one warehouse differ only where it does.
-The classes below are the format. null is the same as a missing key, and unknown keys are ignored,
-since a later release may write more.
+Sorted by name, without what is not known, two snapshots of one warehouse differ only where the
+warehouse has changed. The classes below are the format. null is the same as a missing key, and
+unknown keys are ignored, since a later release may write more.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class _Field(Struct, omit_defaults=True):
 
 
 class _Buckets(Struct):
-    """CLUSTERED BY (columns) INTO so many BUCKETS."""
+    """The buckets of a table: CLUSTERED BY (columns) INTO n BUCKETS."""
 
     columns: list[_Text]
     count: _Count

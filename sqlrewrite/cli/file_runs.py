@@ -134,7 +134,7 @@ class FileRun(Struct, frozen=True, eq=False):
 def results(
     run: FileRun, jobs: Sequence[Job[Result]], err: Printer, title: str, *, hidden: bool
 ) -> Iterator[tuple[int, str, Result]]:
-    """The number of its group, and the job's result, for each path, one at a time, so that memory
+    """For each path the number of its group and the job's result, one at a time, so that memory
     stays flat. Shows a progress bar unless ``hidden``."""
     for path in run.missing:
         problem = Problem("io-error", f"cannot be read: {why_missing(path)}", 1, 1)

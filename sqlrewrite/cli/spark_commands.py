@@ -159,7 +159,7 @@ subqueries; from an older server only rows and seconds are reported.""",
     metavar="RELATIVE",
     type=ValueKindType(TOLERANCE),
     default=0.0,
-    help="The largest relative difference of two equal floating-point values, such as 1e-9: a sum "
+    help="Two floating-point values count as equal up to this relative difference, as 1e-9: a sum "
     "depends on the order in which Spark adds.  [default: none]",
 )
 @report_options

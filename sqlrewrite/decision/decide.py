@@ -115,8 +115,8 @@ class _Text(Struct, frozen=True, eq=False):
 def _with_alternatives(
     plan: Plan, proposals: Sequence[Proposal], pairs: tuple[Pair, ...]
 ) -> list[Proposal]:
-    """The proposals, and for each fact's column that its dimension does not bound, the proposal
-    with the first other dimension with the same key that bounds it."""
+    """The proposals, and for each of them whose dimension does not bound the fact's column, another
+    with the nearest dimension of the same key that does."""
     bounded = {
         _column(proposal.pair)
         for proposal in proposals

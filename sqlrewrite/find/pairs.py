@@ -60,11 +60,11 @@ class Pair(Struct, frozen=True, eq=False):
     at the join, where the path computes something), and ``target_column`` its column. ``side`` is
     where the fact stands: ``left`` or ``right`` of the join, ``outside`` or ``inside`` of the
     subquery. ``operator`` is read from the fact's side: ``fact >= key``. ``fact`` and ``key`` are
-    columns in the expressions of the two sides (``fact_plain``, ``key_plain``: all of it).
-    ``derived`` is a partition column that is computed from the path's column and bounded through
-    it; ``target_column`` is then its name. ``first``: for a condition on a rank, how many of the
-    first values of its own column bound the scan. ``bounds``: for the target of a MERGE, the bounds
-    that constants in its source put on the key.
+    columns in the expressions of the two sides (``fact_plain``, ``key_plain``: whether the column
+    is the whole side). ``derived`` is a partition column that is computed from the path's column
+    and bounded through it; ``target_column`` is then its name. ``first``: for a condition on a
+    rank, how many of the first values of its own column bound the scan. ``bounds``: for the target
+    of a MERGE, the bounds that constants in its source put on the key.
     """
 
     edge: JoinEdge

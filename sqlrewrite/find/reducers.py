@@ -409,7 +409,7 @@ def _same_column(plan: ra.Plan, ref: ra.ColumnRef) -> Iterator[ra.ColumnRef]:
 
 
 def _column_inside(plan: ra.Plan, ref: ra.ColumnRef) -> Iterator[ra.ColumnRef]:
-    """The column inside a derived table or CTE from which one of its columns comes unchanged,
+    """The column inside a derived table or CTE from which its column ``ref`` comes unchanged,
     through any operators; empty if there is none."""
     relation = plan.relations[ref.relation]
     if isinstance(relation, ra.Derived | ra.CteReference) and len(relation.query.top) == 1:

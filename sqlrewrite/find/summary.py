@@ -31,10 +31,10 @@ _QUERIES = frozenset({"select", "with", "(", "from", "values", "table"})
 
 
 class StatementSummary(Struct, frozen=True):
-    """One statement: its lines, its kind, whether it was understood, the relations that it reads
-    with whether each is in the catalog, whether it joins; and, if it has no candidate, the
-    ``reason``, the reason without names by which like ones are counted (``alike``), and what a
-    person can do about it (``remedy``)."""
+    """One statement: its lines, its kind, whether it was understood, the relations that it reads,
+    each with whether it is in the catalog, and whether it joins. If it has no candidate: the
+    ``reason``, the same reason without names (``alike``), by which statements are counted, and what
+    a person can do (``remedy``)."""
 
     line: int
     end_line: int

@@ -32,7 +32,8 @@ Objection = tuple[str, str]
 
 
 _HIVE = frozenset({None, "hive", "parquet", "orc", "csv", "json", "text", "avro"})
-"""The providers of tables that Hive's connector reads; an unknown one (None) counts as such."""
+"""The providers of tables that Hive's connector reads; an unknown provider (None) is taken to be
+one of them."""
 
 
 class Predicate(Struct, frozen=True):

@@ -215,8 +215,8 @@ def _own_bounds(merge: _Merge, text: str, call: ConfigCall) -> list[str]:
 
 
 def _bounds(merge: _Merge, query: str) -> list[str]:
-    """The predicates that a rewrite inserts into the MERGE of a query, if that compared the
-    partition column, too."""
+    """The predicates that a rewrite would insert into the MERGE of a query if the MERGE compared
+    the partition column, too."""
     from sqlrewrite.rewriting import rewrite
 
     source, column = "DBT_INTERNAL_SOURCE", merge.column
@@ -232,8 +232,8 @@ def _bounds(merge: _Merge, query: str) -> list[str]:
 
 
 def _jinja_string(sql: str) -> str | None:
-    """A Jinja expression for an SQL text: templates in it are concatenated, not quoted, and must be
-    such as dbt renders when it reads the configuration. None if one is not."""
+    """A Jinja expression for an SQL text: templates in it are concatenated, not quoted. None if dbt
+    does not render one of them when it reads the configuration."""
     from sqlrewrite.text.template_kinds import UNITS, inner
 
     pieces, end = [], 0

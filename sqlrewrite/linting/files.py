@@ -149,8 +149,8 @@ def unread(path: str, why: Problem) -> LintedFile:
 
 
 def with_report_paths(results: Iterable[LintedFile], root: str) -> list[LintedFile]:
-    """The results as reports for programs name their files, so that a finding has the same path in
-    any two reports: from ``root``, or in full outside of it, with forward slashes."""
+    """The results, their files named as in reports for programs, where a finding always has the
+    same path: from ``root``, or in full outside of it, with forward slashes."""
 
     @cache
     def prefix(folder: str) -> str:

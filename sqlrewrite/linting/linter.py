@@ -67,8 +67,8 @@ def lint(
     """The findings of a text, and what went wrong while looking for them.
 
     ``options`` says what a rewrite would insert, by default what ``rewrite`` does; ``path`` is that
-    of its file, which may be a model of dbt; ``proposals`` are of the files that may write the
-    tables. Raises nothing for bad SQL.
+    of its file, which may be a model of dbt; ``proposals`` are derivations from the files that may
+    write the tables. Raises nothing for bad SQL.
     """
     chosen, catalog = options or make_options(), at_file(path, catalog)
 

@@ -263,7 +263,7 @@ class Settings:
         kinds.SPARK_VERSION,
         "The version of Spark that runs the queries. Not given: the one that `catalog pull` found; "
         "else that of the Spark that `explain` and `verify` ask, or that `--master` or `--remote` "
-        "names; else only what holds for every version from 3.5 is written and said.",
+        "names; else only what holds for every version from 3.5 is written and reported.",
         brief="The version of Spark, as 3.5 or 4.1.",
         metavar="VERSION",
         default_text="not known",

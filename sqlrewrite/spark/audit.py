@@ -65,7 +65,7 @@ _DECIDED = (
 @dataclass(frozen=True, slots=True)
 class AuditJob:
     """How a history is judged: ``place`` is the folder of the result, ``timeout`` the seconds for
-    one text, ``per_round`` the shapes that are written at a time."""
+    one text, ``per_round`` the number of shapes that are written at a time."""
 
     catalog: Warehouse
     options: Options

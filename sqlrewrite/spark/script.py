@@ -157,8 +157,8 @@ def _shown(name: str, kind: str) -> Column:
 def _with_sources(
     name: str, text: str, around: tuple[str, ...]
 ) -> Iterator[tuple[str, StatementText | None]]:
-    """The statements with their file, those of ``source FILE`` in its place; None after
-    ``quit``."""
+    """The statements, each with its file; those of FILE in place of ``source FILE``, and None in
+    place of ``quit``."""
     for part in _split(name, text):
         command, _, rest = part.text.partition(" ")
         place, path = f"{name}:{part.line}", rest.strip()
@@ -186,8 +186,8 @@ def _read(path: str, place: str) -> str:
 
 
 def _split(name: str, text: str) -> tuple[StatementText, ...]:
-    """The statements. Raises SparkError if their boundaries are not certain, or the file is too
-    large."""
+    """The statements of a text. Raises SparkError if their boundaries are not certain, or the file
+    is too large."""
     most = Limits().file
     if len(text) > most:
         size = (

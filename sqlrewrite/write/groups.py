@@ -198,8 +198,9 @@ def frame(split: Split, places: Places, select: Span) -> Surround:
 
 
 class _Writer:
-    """Writes the SELECT over all branches and collects their ``columns``, those behind the author's
-    list as they are needed. ``aggregates_found`` are the places of aggregates in the text."""
+    """Writes the SELECT over all branches, and collects the ``columns`` of the branches: the
+    author's list, and what else is needed behind it. ``aggregates_found`` are the places of
+    aggregates in the text."""
 
     def __init__(
         self, split: Split, combined: Combination, places: Places, items: list[tuple[Span, Span]]

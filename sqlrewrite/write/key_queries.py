@@ -135,9 +135,8 @@ class KeyQueryWriter(Struct):
         not_null: Sequence[Value] = (),
     ) -> str:
         """``SELECT a.key FROM relation AS a WHERE …``, without parentheses. ``source`` is the
-        relation's text if it is not just the author's; ``not_null`` are values that may not be NULL
-        (an author's IN that says the same would be kept instead); ``days`` is the number of days
-        before and after each key that are wanted too."""
+        relation's text if it is not just the author's; ``not_null`` are values for which it adds IS
+        NOT NULL; ``days`` is the number of days before and after each key that are wanted too."""
         alias, word = self.alias(relation, restrictions), self.author.word
         broadcast = f"/*+ {word('BROADCAST')}({alias}) */ " if hint else ""
         shown = (f"{word('DISTINCT')} " if distinct else "") + ", ".join(v(alias) for v in values)

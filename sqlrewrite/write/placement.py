@@ -105,8 +105,8 @@ def edits(slot: Slot, predicates: Sequence[Predicate], places: Places) -> list[E
 
 
 def _end_with_markers(places: Places, offset: int) -> int:
-    """The end of a clause, including markers and notes behind it. These are of a predicate that the
-    author has copied, or that stays because its scan is suppressed."""
+    """The end of a clause, including markers and notes behind it. They belong to a predicate that
+    the author has copied, or that stays because its scan is suppressed."""
     while (marker := marker_behind(places.text, offset)) is not None:
         note = read_keys_note(places.text, marker.end)
         offset = marker.end if note is None else note[2]

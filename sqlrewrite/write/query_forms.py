@@ -61,7 +61,8 @@ def write_set(proposals: Sequence[Proposal], queries: KeyQueries) -> list[Predic
 
 def write_single(proposals: Sequence[Proposal], queries: KeyQueries) -> list[Predicate]:
     """``p = (SELECT a.m FROM (SELECT max(p) AS m FROM fact) AS a)``: one key, looked up before the
-    scan, which prunes by it everywhere. Of an author's IN, its own subquery."""
+    scan, which prunes by it everywhere. For an author's IN, the query is the author's own
+    subquery."""
     first = proposals[0]
     bounded = fact_value(first, queries.author)
     query = queries.whole(proposals[:1])

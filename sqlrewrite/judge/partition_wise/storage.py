@@ -229,7 +229,7 @@ TIMES = 8
 what the broadcasts cost."""
 
 _ROOM = 1.5
-"""How many times the average a group may be: rows are split by a hash, or at bounds."""
+"""How many times as large as the average a group may be: rows are split by a hash, or at bounds."""
 
 
 def group_count(joins: Sequence[ScanJoin], engine: Engine, asked: int | None) -> int:

@@ -166,7 +166,7 @@ _Types = tuple[Type, ...]
 
 
 def _integral(kinds: _Types, call: Arguments) -> Argument:
-    """The widest of integer types; None if one is no integer."""
+    """The widest type among the arguments; None if one of them is no integer."""
     if not kinds or not all(map(coercion.is_integral, kinds)):
         return None
     return coercion.common_of_all(kinds, call.settings.ansi)

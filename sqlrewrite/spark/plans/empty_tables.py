@@ -92,7 +92,10 @@ def warehouse(session: Session, catalog: Warehouse, texts: Iterable[str]) -> Ite
         with spark_errors(f"USE {catalog.namespace[-1]}"):
             spark.sql(f"USE {quoted(catalog.namespace[-1])}")
         missing += (
-            (".".join(table.name), "made without its partitions: a local Spark has no transforms")
+            (
+                ".".join(table.name),
+                "made without its partitions: a local Spark has no partition transforms",
+            )
             for table in tables
             if any(field.transform != "identity" for field in table.partitioned_by)
         )

@@ -113,8 +113,9 @@ def _look_up(
     scope: Scope, parts: tuple[str, ...], spans: Spans
 ) -> tuple[ra.Expression | None, list[Scope]]:
     """The meaning of a name in a scope or in those around it, None if it has none; and the scopes
-    passed on the way, which lack it. Unknown if the meaning is another one under
-    spark.sql.ansi.relationPrecedence; not if there is none, since Spark refuses the query then."""
+    passed on the way, which lack it. Unknown if the name means something else under
+    spark.sql.ansi.relationPrecedence; not if it means nothing there, since Spark then refuses the
+    query."""
     crossed: list[Scope] = []
     current: Scope | None = scope
     while current is not None:

@@ -177,7 +177,7 @@ class Definition(Struct):
         return self.excluding is not None and bool(self.columns or self.excluding)
 
     def takes_over(self, what: str) -> bool:
-        """Whether LIKE copies the part with this name in Flink's EXCLUDING."""
+        """Whether LIKE copies the part that Flink's EXCLUDING calls ``what``."""
         return {"all", what}.isdisjoint(self.excluding or ())
 
 

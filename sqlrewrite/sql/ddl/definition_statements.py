@@ -1,8 +1,8 @@
 """The definitions in a text of any kind: statements as tokens, not parsed.
 
 A statement that cannot be read does not affect the others: whatever is not SQL has been blanked
-(``without_foreign_text``), and a definition at the beginning of a line begins one even without a
-semicolon before it.
+(``without_foreign_text``), and a definition at the beginning of a line begins a statement even
+without a semicolon before it.
 """
 
 from __future__ import annotations

@@ -279,8 +279,8 @@ def templates_among(templates: Sequence[Template], tokens: Sequence[Token]) -> S
 
 def misplaced_template(templates: Sequence[Template], tokens: Sequence[Token]) -> Obstacle | None:
     """A template that makes it unknown what a statement defines; None if there is none. In a
-    statement that makes something from a query, the name of that, and all after the name, may hold
-    templates."""
+    statement that makes something from a query, the name of what it makes, and all after it, may
+    hold templates."""
     if tokens[0].token_type in _QUERIES:
         return None
     query = any(token.token_type is TokenType.SELECT for token in tokens)

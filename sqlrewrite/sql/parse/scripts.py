@@ -64,7 +64,7 @@ class Script(Struct, frozen=True, eq=False):
 
     @property
     def statements(self) -> Iterator[Piece]:
-        """The statements in it, each without the words before it."""
+        """The statements in the script, each without the words before it."""
         if self.ended:
             return _statements(self.pieces, self.text)
         return (replace(piece, why=ENDLESS) for piece in self.pieces)
@@ -257,8 +257,8 @@ def _led(piece: Piece) -> Iterator[Piece]:
 
 
 def _behind(tokens: Sequence[Token], index: int, end: str) -> int:
-    """The index after the next word ``end`` outside of parentheses and CASE; without one, the index
-    after the last token."""
+    """The index after the next token that is the word ``end``, outside of parentheses and CASE; the
+    index after the last token if there is none."""
     depth = 0
     for at in range(index + 1, len(tokens)):
         kind, first = tokens[at].token_type, word(tokens, at)

@@ -339,8 +339,8 @@ def _unrewritten(text: str, tokens: Sequence[Token], tree: exp.Expr | None) -> F
 
 
 def _excused(failure: Failure | None, templates: Sequence[Template]) -> Failure | None:
-    """The failure. A statement with templates then counts as left alone on purpose, since the SQL
-    that they render to may be right."""
+    """The failure; that of a statement with templates counts as left alone on purpose, since the
+    SQL that they render to may be right."""
     if failure is None or failure.parsed or not templates:
         return failure
     return replace(failure, message=f"left alone for its templates: {failure.message}", parsed=True)
