@@ -88,17 +88,17 @@ def _read(
     while todo:
         name = todo.popleft()
         table = _completed(waiting[name], catalog)
-        after = _known(table)
+        after = _share_of_known_types(table)
         unknown.pop(name, None)
         if after < 1:
             unknown[name] = None
-        if table is not None and after > _known(catalog.relations[name]):
+        if table is not None and after > _share_of_known_types(catalog.relations[name]):
             catalog = catalog.with_relation(table)
             todo += (reader for reader in _all_readers(name, readers, waiting) if reader in unknown)
     return catalog, list(unknown)
 
 
-def _known(relation: TableOrView | None) -> float:
+def _share_of_known_types(relation: TableOrView | None) -> float:
     """The share of a relation's columns whose type is known; -1 if no columns are known."""
     if not isinstance(relation, Table) or not relation.names:
         return -1

@@ -53,7 +53,7 @@ def read(path: Path, catalog: Warehouse) -> Warehouse:
             for file in sorted((*top.rglob("*.sql"), *top.rglob("*.csv"))):
                 if (file.suffix == ".csv") != (kind == "seed"):
                     continue
-                configured = _of_project(project, section, name, file.relative_to(top))
+                configured = _project_config(project, section, name, file.relative_to(top))
                 properties, entry = entries.get(file.stem, ("", {}))
                 node = _node(kind, name, file, entry, configured)
                 if file.stem.rpartition("_v")[0] not in entries:  # not one version of a model
@@ -170,7 +170,7 @@ def _relation_name(kind: str, name: str, config: YamlObject) -> str | None:
     return literal_name((*parts, *(() if config.get("alias") else (name,))))
 
 
-def _of_project(project: YamlObject, section: str, name: str, file: Path) -> dict[str, Any]:
+def _project_config(project: YamlObject, section: str, name: str, file: Path) -> dict[str, Any]:
     """The project's configuration for a file; that of a nearer folder wins."""
     config: dict[str, Any] = {}
     at = object_of(project.get(section))

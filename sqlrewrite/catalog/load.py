@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from sqlrewrite.catalog import ddl
-from sqlrewrite.catalog.sources import below, in_folder, read_text
+from sqlrewrite.catalog.sources import files_named, in_folder, read_text
 from sqlrewrite.copies import replace
 from sqlrewrite.text.hosts import SUFFIXES as HOST_SUFFIXES
 from sqlrewrite.text.source import SQL_SUFFIXES
@@ -86,7 +86,7 @@ def load(
 
 def _of_folder(folder: Path, catalog: Warehouse, start: Warehouse) -> Warehouse:
     """The catalog after a folder's DDL and dbt projects; if it has none, what its texts show."""
-    projects = [project for name in PROJECTS for project in below(folder, name)]
+    projects = [project for name in PROJECTS for project in files_named(folder, name)]
     after = catalog if projects and not in_folder(folder) else ddl.read(folder, catalog)
     for project in projects:
         from sqlrewrite.catalog import dbt_project

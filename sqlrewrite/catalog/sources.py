@@ -61,7 +61,7 @@ def in_folder(directory: Path) -> list[Path]:
     )
 
 
-def below(directory: Path, name: str) -> list[Path]:
+def files_named(directory: Path, name: str) -> list[Path]:
     """The files with this name below a folder, except hidden ones and those of libraries."""
     return sorted(
         path for path in directory.rglob(name) if _is_own(path, directory) and path.is_file()

@@ -341,7 +341,7 @@ def pull_command(
     _print_proposed(
         err,
         proposed,
-        "in some rows these columns are computed from others; if they always are, declare:",
+        "in the sampled rows these columns are computed from others; if they always are, declare:",
     )
 
 

@@ -261,7 +261,7 @@ def _with_predicates(
                 _rejected(
                     proposal,
                     LITERALS,
-                    f"no literals of the keys of {proposal.quoted_dimension}: {error}",
+                    f"the keys of {proposal.quoted_dimension} are not written as literals: {error}",
                 ).decided(unasked=unasked)
                 for proposal in members
             ]

@@ -25,7 +25,7 @@ from sqlrewrite.sql.suppressed import Suppressed
 from sqlrewrite.text.limits import SPARK, Limits, over_steps
 from sqlrewrite.text.markers import group_insertions
 from sqlrewrite.text.masking import mask
-from sqlrewrite.text.variables import given
+from sqlrewrite.text.variables import with_values
 from sqlrewrite.warehouse import Name, View, Warehouse
 
 if TYPE_CHECKING:
@@ -254,7 +254,7 @@ def with_views_of(text: str, catalog: Warehouse, limits: Limits) -> Warehouse:
 def _named_in(text: str, catalog: Warehouse) -> set[Name]:
     """The relations that a text may read: by a word or quoted name in it, as written or with the
     values of variables, or by a reference in a template."""
-    words = {word.strip('`"') for word in _WORDS.findall(given(text, catalog.refer).lower())}
+    words = {word.strip('`"') for word in _WORDS.findall(with_values(text, catalog.refer).lower())}
     names = {name for word in words for name in catalog.relations.named(word)}
     for template in mask(text).templates if "{{" in text else ():
         name = catalog.refer(template.reference) if template.reference else None

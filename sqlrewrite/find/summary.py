@@ -120,11 +120,10 @@ def _reason(reading: Reading, joins: bool) -> tuple[str, str, str]:
             "a MERGE prunes its target by constants in the ON alone, and none for "
             f"`{tied[0].target_column}` can be taken from its source"
         )
-        return reason, NO_CONSTANTS, "`--predicate values` looks the source's keys up"
-    columns_held = _held(reading)
+        return reason, NO_CONSTANTS, "`--predicate values` looks up the source's keys"
+    restricted = _restricted_columns(reading)
     by_itself = "; ".join(
-        f"the query restricts `{column}` of `{name}` itself"
-        for name, column in columns_held.items()
+        f"the query restricts `{column}` of `{name}` itself" for name, column in restricted.items()
     )
     joined = _joined_columns(reading)
     shown = "; ".join(
@@ -132,11 +131,11 @@ def _reason(reading: Reading, joins: bool) -> tuple[str, str, str]:
         f"{', '.join(f'`{field.column}`' for field in table.partitioned_by)}"
         f"{_joined_on(joined.get(table.name[-1], ()))}"
         for table in dict.fromkeys(parted)
-        if table.name[-1] not in columns_held
+        if table.name[-1] not in restricted
     )
     if not shown:
         return f"{Verdict.ALREADY_PRUNED.value}: {by_itself}", HELD, ""
-    return f"{NO_BOUND}: {shown}{'; ' * bool(columns_held)}{by_itself}", NO_BOUND, ""
+    return f"{NO_BOUND}: {shown}{'; ' * bool(restricted)}{by_itself}", NO_BOUND, ""
 
 
 def _joined_on(columns: Sequence[str]) -> str:
@@ -165,7 +164,7 @@ def _joined_columns(reading: Reading) -> dict[str, tuple[str, ...]]:
     return {name: tuple(dict.fromkeys(columns)) for name, columns in by_table.items()}
 
 
-def _held(reading: Reading) -> dict[str, str]:
+def _restricted_columns(reading: Reading) -> dict[str, str]:
     """A partition column of each partitioned table whose scans all have a condition on partition
     columns alone: Spark reads no other partitions."""
     from sqlrewrite.find.reducers import conditions_on  # only where a plan was made
@@ -174,7 +173,7 @@ def _held(reading: Reading) -> dict[str, str]:
 
     if reading.bound is None:
         return {}
-    plan, columns_held, free = reading.bound.plan, dict[str, str](), set[str]()
+    plan, restricted, free = reading.bound.plan, dict[str, str](), set[str]()
     for scan in plan.relations.values():
         if not isinstance(scan, Scan) or not scan.table.partitioned_by:
             continue
@@ -190,8 +189,8 @@ def _held(reading: Reading) -> dict[str, str]:
         if column is None:
             free.add(scan.table.name[-1])
         else:
-            columns_held[scan.table.name[-1]] = column
-    return {name: column for name, column in columns_held.items() if name not in free}
+            restricted[scan.table.name[-1]] = column
+    return {name: column for name, column in restricted.items() if name not in free}
 
 
 def _narrowed(condition: Expression, fields: Mapping[str, str]) -> str | None:

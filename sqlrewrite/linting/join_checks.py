@@ -73,8 +73,8 @@ def _needless(engine: EngineAlone | None) -> str:
     if engine is None or engine.pruning not in (PrunesAlone.PRUNES, PrunesAlone.MAY_PRUNE):
         return ""
     may = engine.pruning is PrunesAlone.MAY_PRUNE and engine.name == "Spark"
-    where = " if it is a broadcast join" if may else ""
-    return f"; {engine.name} prunes by it without one{where}"
+    where = " if the join is a broadcast join" if may else ""
+    return f"; {engine.name} prunes by that without a predicate{where}"
 
 
 def _doubtful(proposal: Proposal) -> str:

@@ -46,7 +46,7 @@ class Proposals:
     catalog: Warehouse
 
     @property
-    def asked(self) -> bool:
+    def were_read(self) -> bool:
         """Whether the files were read already."""
         return "derivations" in vars(self)
 

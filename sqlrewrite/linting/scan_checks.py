@@ -312,7 +312,7 @@ def may_be_bounded(plan: ra.Plan, scan: ra.Scan, names: frozenset[str]) -> bool:
         _has_unknown_condition(plan, block.number)
         if relation is None
         else any(_not_known(on.expression, relation, names) for on in conditions_of(block))
-        for block, relation in _around(plan, scan)
+        for block, relation in _reading_blocks(plan, scan)
     )
 
 
@@ -323,7 +323,7 @@ def _has_unknown_condition(plan: ra.Plan, number: int) -> bool:
     return any(_not_known(condition.expression, None, frozenset()) for condition in conditions)
 
 
-def _around(plan: ra.Plan, scan: ra.Scan) -> Iterator[tuple[ra.Block, int | None]]:
+def _reading_blocks(plan: ra.Plan, scan: ra.Scan) -> Iterator[tuple[ra.Block, int | None]]:
     """The block of a scan, and those that read its rows, each with the relation in it whose columns
     are not all known."""
     edge: list[tuple[int, int | None]] = [(plan.owner[scan.relation], None)]

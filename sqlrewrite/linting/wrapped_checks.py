@@ -196,7 +196,7 @@ def _of_condition(
 ) -> Iterator[_Inside]:
     for operands, in_or in _operands(condition.expression, relation):
         for operand in operands:
-            by, computed = _by(plan, operand, operands, names)
+            by, computed = _wrapping(plan, operand, operands, names)
             places = _places(operand, relation, names) if by else {}
             if places:
                 numbers = tuple(
@@ -303,7 +303,7 @@ def _values(operand: Expression) -> tuple[Expression, ...]:
     return operand.args if isinstance(operand, Call) and operand.name == "tuple" else (operand,)
 
 
-def _by(
+def _wrapping(
     plan: Plan, operand: Expression, beside: tuple[Expression, ...], names: frozenset[str]
 ) -> tuple[str, bool]:
     """The function or cast in which an operand wraps its columns, empty for a plain column; and

@@ -73,7 +73,11 @@ def print_audit(printer: Printer, audit: AuditSummary) -> None:
         for number, shape in enumerate(audit.top, 1)
     ]
     facts = [
-        (fact.name, *(f"{getattr(fact, kind):,}" for kind in _KINDS), _by(fact.bounded_by))
+        (
+            fact.name,
+            *(f"{getattr(fact, kind):,}" for kind in _KINDS),
+            _bounding_dimensions(fact.bounded_by),
+        )
         for fact in audit.facts[:most]
     ]
     _print_part(printer, "What to change first", shapes, (">", ">runs", ">read", ">saved", "query"))
@@ -142,7 +146,7 @@ def _saved(shape: AuditedShape) -> str:
     return f"{shape.saved:.0%}" + ("" if saved_bytes is None else f", {size(saved_bytes)}")
 
 
-def _by(dimensions: tuple[tuple[str, int], ...]) -> str:
+def _bounding_dimensions(dimensions: tuple[tuple[str, int], ...]) -> str:
     """The dimensions that bound a fact, with their runs."""
     first = ", ".join(f"{name} ({runs:,})" for name, runs in dimensions[:3])
     return first + (f", {len(dimensions) - 3} more" if len(dimensions) > 3 else "")
@@ -226,7 +230,7 @@ def _fact_bar(fact: FactSummary, places: Mapping[str, str]) -> _Bar:
     """The runs over a fact, by outcome."""
     parts = [(getattr(fact, kind), kind) for kind in _KINDS]
     numbers = " / ".join(f"{number:,}" for number, _ in parts)
-    by = _by(fact.bounded_by) or "nothing"
+    by = _bounding_dimensions(fact.bounded_by) or "nothing"
     value = f"{numbers}; {_read(fact.bytes)} read; bounded by {by}"
     return fact.name, places.get(fact.name, ""), value, parts
 

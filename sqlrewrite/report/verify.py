@@ -172,7 +172,7 @@ def _difference(comparison: Comparison) -> Iterator[Line]:
 def rounding(tolerance: float) -> str:
     """The message if only the last digits of floating-point values differ."""
     return (
-        "only floating-point values differ, by no more than another order of addition explains: "
+        "only floating-point values differ, and by no more than the order of addition explains: "
         f"--float-tolerance {tolerance:g} accepts this"
     )
 

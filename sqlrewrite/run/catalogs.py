@@ -12,7 +12,7 @@ from pathlib import Path
 
 from sqlrewrite.catalog import Catalog
 from sqlrewrite.catalog.load import PROJECTS
-from sqlrewrite.catalog.sources import below, in_folder
+from sqlrewrite.catalog.sources import files_named, in_folder
 from sqlrewrite.copies import replace
 from sqlrewrite.run.file_content import content_hash, stamps
 from sqlrewrite.settings.spark_conf import VERSION
@@ -55,7 +55,7 @@ def _files(paths: Iterable[str]) -> list[str] | None:
     files: list[str] = []
     for path in map(Path, paths):
         if path.is_dir():
-            if any(below(path, project) for project in PROJECTS):
+            if any(files_named(path, project) for project in PROJECTS):
                 return None
             files += map(str, in_folder(path))
         elif path.suffix.lower() == ".json" or path.name in PROJECTS:

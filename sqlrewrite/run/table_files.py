@@ -71,11 +71,16 @@ def discover(folder: str) -> Discovered:
         for path in named.get("python", ())
     )
     return Discovered(
-        len(sql), python, tuple(_pieces("", sql, defining)), projects, tuple(snapshots), spark
+        len(sql),
+        python,
+        tuple(_defining_places("", sql, defining)),
+        projects,
+        tuple(snapshots),
+        spark,
     )
 
 
-def _pieces(folder: str, files: list[str], defining: list[str]) -> list[str]:
+def _defining_places(folder: str, files: list[str], defining: list[str]) -> list[str]:
     """The innermost folders of which at least half of the files hold definitions, and the files
     elsewhere that do."""
     if not defining:
@@ -93,7 +98,7 @@ def _pieces(folder: str, files: list[str], defining: list[str]) -> list[str]:
     for name in holding:
         path, inside = os.path.join(folder, name), below[name]
         mine = [path for path in inside if path in defines]
-        pieces += mine if inside == [path] else _pieces(path, inside, mine)
+        pieces += mine if inside == [path] else _defining_places(path, inside, mine)
     return pieces if len(pieces) <= _MANY else [folder or "."]
 
 

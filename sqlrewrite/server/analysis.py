@@ -74,7 +74,7 @@ class Workspace:
         if entry is None or entry[0] != self._stamps(path, entry[1].settings):
             entry = self._read(path)
         before, project = entry
-        if project.proposals is None or project.proposals.asked:  # its files may have changed
+        if project.proposals is None or project.proposals.were_read:  # its files may have changed
             writing = writing_files(self._files(path, project.settings), project.settings)
             project = replace(project, proposals=Proposals(writing, project.catalog))
         self._projects[path] = (before, project)

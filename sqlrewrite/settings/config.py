@@ -53,12 +53,12 @@ class Projects:
         config = named if config is None and not isolated else config
         self._environment = _from_environment(variables)
         self._chosen = chosen or {}
-        self._for_all = self._over(Settings()) if isolated else None
+        self._for_all = self._overridden(Settings()) if isolated else None
         if config is not None:
             table = _table(config)
             if table is None:
                 raise ConfigError(f"{config}: has no {SECTION} table")
-            self._for_all = self._over(_settings(table, config))
+            self._for_all = self._overridden(_settings(table, config))
         self._nearest = cache(self._searched)
 
     def of(self, path: str) -> Settings:
@@ -76,9 +76,9 @@ class Projects:
         parent, settings = os.path.dirname(folder), _read(folder)
         if settings is None and parent != folder:
             return self._nearest(parent)
-        return self._over(settings or Settings())
+        return self._overridden(settings or Settings())
 
-    def _over(self, base: Settings) -> Settings:
+    def _overridden(self, base: Settings) -> Settings:
         """The settings of a file, overridden by the environment and the options."""
         settings = replace(base, **self._environment)
         origins = {**base.origins, **{name: named(name).variable for name in self._environment}}

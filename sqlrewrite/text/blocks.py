@@ -173,14 +173,14 @@ def _ways(tags: Sequence[_Tag], facts: Mapping[str, bool]) -> list[tuple[Span, .
     ways = [_Way(facts=facts)] if tags else []
     last = 0
     for tag in tags:
-        ways = [way for before in ways for way in _behind(tag, before, last)]
+        ways = [way for before in ways for way in _after_tag(tag, before, last)]
         if not 0 < len(ways) <= MAX_RENDERINGS:
             return []
         last = tag.span.end
     return [] if any(way.open for way in ways) else [merged(way.hidden) for way in ways]
 
 
-def _behind(tag: _Tag, way: _Way, last: int) -> list[_Way]:
+def _after_tag(tag: _Tag, way: _Way, last: int) -> list[_Way]:
     """The choices after a tag; ``last`` is the end of the tag before it."""
     hidden = (*way.hidden, tag.span if way.shown else Span(last, tag.span.end))
     if tag.word != "if" and not way.open:

@@ -56,7 +56,7 @@ _SETS = (
 )
 
 
-def given(name: str, refer: Refer) -> str:
+def with_values(name: str, refer: Refer) -> str:
     """A name with the known values of its variables."""
 
     def value(match: re.Match[str]) -> str:

@@ -200,9 +200,8 @@ def _refuse_below(proposal: Proposal, places: Places) -> None:
 
 
 def _refuse_beside(proposal: Proposal, places: Places) -> None:
-    """Raises NoPlaceError where the predicate may come to stand on the left of a join or union
-    whose right side reads one of its tables and has a hidden column that is named, or a window in
-    QUALIFY."""
+    """Raises NoPlaceError if the predicate may stand on the left of a join or union whose right
+    side reads one of its tables, and in which Spark may lose a column (``_losable_column``)."""
     plan, block = proposal.plan, proposal.target_block
     only = clause_for(proposal.pair) is ClauseKind.WHERE and not block.no_where
     if only and block.number in plan.query.top and len(plan.query.top) == 1:

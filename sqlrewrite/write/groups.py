@@ -173,7 +173,7 @@ def frame(split: Split, places: Places, select: Span) -> Surround:
     if having is not None and having[0].end != select.end:
         raise NoPlaceError("a clause after its HAVING")
     if len(items) != len(split.block.outputs):
-        raise Unsplit("its SELECT list is not one item for each of its columns")
+        raise Unsplit("an item of its SELECT list is not exactly one column")
     writer = _Writer(split, split.combined, places, items)
     grouped = ", ".join(writer.key(index) for index in range(len(split.combined.keys)))
     shown = ", ".join(map(writer.item, range(len(items))))

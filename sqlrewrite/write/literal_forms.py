@@ -132,7 +132,7 @@ def _resolved(
         _literal_kind(kind) for kind in _types_that_meet(proposals)
     }:
         declared = expression_type(proposals[0].plan, proposals[0].pair.key_side.expression)
-        raise RefusedError(f"its keys are {keys.kind}, and {declared} by the catalog")
+        raise RefusedError(f"its keys are {keys.kind}, but {declared} according to the catalog")
     literals = keys.literals
     if not literals:
         raise RefusedError(
@@ -210,9 +210,9 @@ def _refusal(query: str, proposals: Sequence[Proposal]) -> str | None:
         (kind for kind, literal_kind in kinds.items() if literal_kind is None), None
     )
     if incomparable is not None:
-        return f"literals of type {incomparable} may compare otherwise than the key does"
+        return f"literals of type {incomparable} may be compared in another way than the key"
     if len(set(kinds.values())) > 1:
-        return f"it compares {' with '.join(sorted(kinds))}: a literal may compare otherwise"
+        return f"it compares {' with '.join(sorted(kinds))}: a literal may be compared differently"
     local = [cte.name for cte in plan.ctes if _mentions(query, cte.name)]
     if local:
         return f"its query names the CTE `{local[0]}`, which only this statement has"
@@ -239,7 +239,7 @@ def _refusal(query: str, proposals: Sequence[Proposal]) -> str | None:
         return f"not all columns of `{partial[0].parts[-1]}` are known: one may be a timestamp"
     changed = {relation.parts[-1].lower() for relation in read} & context.changed
     if changed:
-        return f"the text itself changes `{min(changed)}`: then the keys may be others"
+        return f"the text itself changes `{min(changed)}`, which may change the keys"
     return None
 
 

@@ -58,10 +58,10 @@ def combination(
     plan: Plan, block: Block, keys: Sequence[Expression], *, postgresql: bool
 ) -> Combination:
     """The keys and aggregates of a block, and how they are combined. Raises Unsplit."""
-    search = _Pieces(plan, block, [_without_place(key) for key in keys], postgresql)
-    items = tuple(search.item(output.expression) for output in block.outputs)
+    search = _KeysAndAggregates(plan, block, [_without_place(key) for key in keys], postgresql)
+    items = tuple(search.key_of(output.expression) for output in block.outputs)
     for condition in block.having:
-        search.piece(condition.expression)
+        search.note(condition.expression)
     return Combination(tuple(keys), items, search.columns, tuple(search.aggregates))
 
 
@@ -76,7 +76,7 @@ def _is_row_function(name: str) -> bool:
     return row is not None and (row.kind in ("operator", "scalar") or name in _VALUES)
 
 
-class _Pieces:
+class _KeysAndAggregates:
     """The keys and aggregates found so far."""
 
     def __init__(
@@ -88,17 +88,17 @@ class _Pieces:
         self.columns: dict[Span, int] = {}
         self.aggregates: list[Combined] = []
 
-    def item(self, expression: Expression) -> int | None:
+    def key_of(self, expression: Expression) -> int | None:
         """The number of the key that an item of the SELECT list is; None if it is no key. Raises
         Unsplit."""
         number = self._key(expression)
         if number is None:
             self._named.discard(id(expression))
-            self.piece(expression)
+            self.note(expression)
             self._named.add(id(expression))
         return number
 
-    def piece(self, expression: Expression) -> None:
+    def note(self, expression: Expression) -> None:
         """Notes the keys and aggregates in an expression. Raises Unsplit."""
         number = self._key(expression)
         if number is not None and isinstance(expression, ColumnRef) and expression.span:
@@ -110,16 +110,16 @@ class _Pieces:
             case Literal():
                 pass
             case Cast(operand=operand):
-                self.piece(operand)
+                self.note(operand)
             case Call(name="filter where", args=(Call() as call, _)):
                 self.aggregates.append(self._combined(call, expression))
             case Call(name=name) if (row := function(name)) is not None and row.aggregate:
                 self.aggregates.append(self._combined(expression, expression))
             case Call(name=name, args=args) if _is_row_function(name):
                 for arg in args:
-                    self.piece(arg)
+                    self.note(arg)
             case ColumnRef(name=name):
-                raise Unsplit(f"`{name}` is no key of its GROUP BY as it is written")
+                raise Unsplit(f"`{name}` is not one of its GROUP BY keys, as these are written")
             case _:
                 raise Unsplit("an expression around its aggregates is not understood")
 
@@ -140,10 +140,10 @@ class _Pieces:
                 raise Unsplit(f"the argument of `{call.name}` is not understood")
         if None in spans:
             raise Unsplit(f"a column in the argument of `{call.name}` is not written in the text")
-        partial, of_all = self._of(call)
+        partial, of_all = self._templates(call)
         return Combined(call.name, frozenset(span for span in spans if span), of_all, partial)
 
-    def _of(self, call: Call) -> tuple[str, str]:
+    def _templates(self, call: Call) -> tuple[str, str]:
         """The templates of an aggregate's argument within a group, and of the combined value of the
         groups. Raises Unsplit."""
         name = call.name

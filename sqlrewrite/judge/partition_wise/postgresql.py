@@ -148,7 +148,7 @@ class _Links:
             if self.partners[side].setdefault(part, its) is not its:
                 raise _Refusal(f"`{part.name[-1]}` has values of more than one partition")
 
-    def rest(self, part: Part, side: int) -> None:
+    def link_default(self, part: Part, side: int) -> None:
         """Links a partition, which has values that no partition of the other side lists, with the
         default partition of that side, if there is one. Raises _Refusal."""
         default = self.defaults[1 - side]
@@ -173,10 +173,10 @@ def _merge_lists(one: Sequence[Part], other: Sequence[Part], kind: JoinType, lin
         links.link(first[value], second[value])
     for value, part in first.items():
         if value not in second:
-            links.rest(part, 0)
+            links.link_default(part, 0)
     for value, part in second.items():
         if value not in first:
-            links.rest(part, 1)
+            links.link_default(part, 1)
     # NULL equals nothing, but the rows of a preserved side must be in some join.
     if kind in _KEEPS_LEFT | _KEEPS_RIGHT and nulls[0] is not None and nulls[1] is not None:
         unlinked = nulls[0] not in links.partners[0], nulls[1] not in links.partners[1]
@@ -194,7 +194,7 @@ def _merge_ranges(one: Sequence[Part], other: Sequence[Part], links: _Links) -> 
         for part in parts:
             partner = links.partners[side].get(part)
             if partner is None:
-                links.rest(part, side)
+                links.link_default(part, side)
                 continue
             ours, theirs = part.bound, partner.bound
             covered = theirs.default or (theirs.low <= ours.low and ours.high <= theirs.high)

@@ -176,7 +176,7 @@ class _Search(Struct, frozen=True, eq=False):
     def _in_place(self) -> None:
         block = self.block
         if block.in_view or block.shared or block.select_offset is not None or block.no_where:
-            raise Unsplit("its text is not a complete SELECT … FROM of its own")
+            raise Unsplit("its text is no complete SELECT … FROM")
         if block.role not in ("query", "derived", "cte"):
             raise Unsplit(f"it is not a query, derived table or CTE, but {block.role}")
         if block.limit is not None:

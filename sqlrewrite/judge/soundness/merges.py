@@ -78,7 +78,7 @@ def judge_types(proposal: Proposal) -> Judgement:
             f"{fact_name} is {stored}, and an IN may compare it with a list of such constants as "
             "another type than each `=` does"
         )
-    return passed(f"the constants compare with {fact_name} as with {key_name}, as {stored}")
+    return passed(f"the constants are compared with {fact_name} as with {key_name}: as {stored}")
 
 
 def _compares(proposal: Proposal, constant: Expression, stored: Type) -> bool:

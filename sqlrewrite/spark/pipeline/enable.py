@@ -254,7 +254,7 @@ class Enabled(AbstractContextManager["Enabled"]):
                 decided = judge(epoch)
             except TimeoutError:
                 self._too_slow.add(key)
-                self._events.left(text, f"it takes more than {self._budget} s")
+                self._events.not_rewritten(text, f"it takes more than {self._budget} s")
                 decided = _Decided(None, ANYTHING, epoch)
             except Exception as error:
                 self._events.failed(text, error)
@@ -276,7 +276,7 @@ class Enabled(AbstractContextManager["Enabled"]):
         if full is None or parameters is None or (parameters and MARKER in text):
             why = why or "it is not certain how to write the value of a parameter as a literal"
         if why:
-            self._events.left(text, why)
+            self._events.not_rewritten(text, why)
             return _Decided(None, parsed.effect, epoch)
         catalog, until = self._live.warehouse(parsed.names, state.namespace)
         basis = (catalog, state)
@@ -285,7 +285,7 @@ class Enabled(AbstractContextManager["Enabled"]):
         if before is not None and before.basis == basis and not asks:
             return replace(before, epoch=epoch, until=until)
         if not catalog.relations.any_prunable:
-            self._events.left(text, "it names no known partitioned table")
+            self._events.not_rewritten(text, "it names no known partitioned table")
             return _Decided(None, parsed.effect, epoch, until, basis)
         sql = self._rewritten(text, whole, catalog, options)
         return _Decided(sql, parsed.effect, epoch, 0.0 if asks else until, basis)
@@ -297,7 +297,7 @@ class Enabled(AbstractContextManager["Enabled"]):
         options = self._options_in(state)
         too_long = len(text) > options.limits.statement
         if state.obstacle or view is None or view.query != text or too_long:
-            self._events.left(
+            self._events.not_rewritten(
                 text, state.obstacle or "it is not certain that this is the view's text"
             )
             return _Decided(None, NOTHING, epoch, until)
@@ -323,7 +323,7 @@ class Enabled(AbstractContextManager["Enabled"]):
 
         rewrite, sql = work() if options.form == VALUES else self._in_time(work)
         if not rewrite.changed:
-            self._events.left(text, "no predicate can be written, or none pays", rewrite)
+            self._events.not_rewritten(text, "no predicate can be written, or none pays", rewrite)
             return None
         self._events.rewritten(text, rewrite)
         return sql

@@ -152,7 +152,7 @@ class Events:
         )
         LOGGER.info("%s: %s", _shortened(text), verdict, extra=_extra(text, rewrite))
 
-    def left(self, text: str, why: str, rewrite: Rewrite | None = None) -> None:
+    def not_rewritten(self, text: str, why: str, rewrite: Rewrite | None = None) -> None:
         """Logs that a query is run as it is written, and why."""
         LOGGER.debug("%s: as written: %s", _shortened(text), why, extra=_extra(text, rewrite))
 

@@ -141,11 +141,11 @@ def _facts(pair: QueryPair, catalog: Warehouse) -> dict[Table, str]:
         behind
         for query in (pair.before, pair.after)
         for reference in references(query.text)
-        for behind in _behind(catalog, reference.parts, reference.plain)
+        for behind in _tables_behind(catalog, reference.parts, reference.plain)
     ]
     facts: dict[Table, str] = {}
     for candidate in sorted(pair.candidates, key=lambda it: it.predicate is None):
-        for table, _ in _behind(catalog, _name(candidate)):
+        for table, _ in _tables_behind(catalog, _name(candidate)):
             facts[table] = ""
             if any(field.transform != "identity" for field in table.partitioned_by):
                 facts[table] = "it is partitioned by a transform of a column"
@@ -160,7 +160,7 @@ def _name(candidate: Candidate) -> Name:
     return tuple(candidate.fact.table.split("."))
 
 
-def _behind(
+def _tables_behind(
     catalog: Warehouse, name: Name, plain: bool = True, depth: int = _MOST_VIEWS
 ) -> Iterator[tuple[Table, bool]]:
     """The partitioned tables that a name reads, and whether each can be replaced by a view."""
@@ -170,7 +170,9 @@ def _behind(
         case View() as view if depth:
             inner = catalog.within(view)
             for reference in references(view.query):
-                yield from _behind(inner, reference.parts, plain and reference.plain, depth - 1)
+                yield from _tables_behind(
+                    inner, reference.parts, plain and reference.plain, depth - 1
+                )
 
 
 def _fact(session: Session, table: Table) -> _Fact:
@@ -215,7 +217,7 @@ def _splits(
     """The partitions that each predicate on the fact keeps, if Spark can evaluate it by itself."""
     splits: dict[tuple[str, str], frozenset[Partition]] = {}
     for candidate in pair.candidates:
-        tables = [table for table, _ in _behind(catalog, _name(candidate))]
+        tables = [table for table, _ in _tables_behind(catalog, _name(candidate))]
         key = (candidate.fact.alias, candidate.predicate or "")
         if candidate.predicate is None or fact.table not in tables or key in splits:
             continue

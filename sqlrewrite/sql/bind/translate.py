@@ -109,9 +109,9 @@ class Translator(Struct):
         operands that a truncated text lacks."""
         if node is None:
             return ra.Unknown("an operand is missing", ())
-        return self._of(node, HANDLERS.get(type(node), Translator._call)(self, node))
+        return self._with_tree(node, HANDLERS.get(type(node), Translator._call)(self, node))
 
-    def _of(self, node: exp.Expr, expression: ra.Expression) -> ra.Expression:
+    def _with_tree(self, node: exp.Expr, expression: ra.Expression) -> ra.Expression:
         """The expression, with ``node`` noted as its tree unless it has one already."""
         if not self.in_view:
             self.trees.setdefault(id(expression), (expression, node))
@@ -179,7 +179,7 @@ class Translator(Struct):
     def _deciding(self, node: exp.Expr, required: bool, negated: bool) -> ra.Expression:
         while isinstance(node, exp.Paren):
             node = node.this
-        return self._of(node, self._decided(node, required, negated))
+        return self._with_tree(node, self._decided(node, required, negated))
 
     def _decided(self, node: exp.Expr, required: bool, negated: bool) -> ra.Expression:
         match node:

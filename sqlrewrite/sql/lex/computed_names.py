@@ -16,7 +16,7 @@ from sqlglot import Token, TokenType
 from sqlrewrite.sql.lex.keywords import word
 from sqlrewrite.sql.lex.template_tokens import tiled
 from sqlrewrite.text.templates import Refer, is_template
-from sqlrewrite.text.variables import given
+from sqlrewrite.text.variables import with_values
 
 _QUERY = frozenset({"select", "with", "from"})
 _BEFORE = frozenset("from join into table view update using exists overwrite to".split())
@@ -42,7 +42,7 @@ def with_computed_names(tokens: Sequence[Token], text: str, refer: Refer) -> lis
             continue
         first, last = tokens[at], tokens[end]
         whole = Token(first.token_type, first.text, first.line, first.col, first.start, last.end)
-        names = [(TokenType.IDENTIFIER, given(part, refer)) for part in parts]
+        names = [(TokenType.IDENTIFIER, with_values(part, refer)) for part in parts]
         dotted = [piece for name in names for piece in ((TokenType.DOT, "."), name)]
         joined += tiled(whole, dotted[1:])
         at = end + 1

@@ -28,7 +28,7 @@ from sqlrewrite.text.templates import (
     is_template,
     on_one_line,
 )
-from sqlrewrite.text.variables import given, set_values
+from sqlrewrite.text.variables import set_values, with_values
 from sqlrewrite.warehouse import Name, has_template
 
 # After these comes the name of a relation.
@@ -122,7 +122,7 @@ def with_templates(
         if relations.within and _is_operand(joined[-1]):
             pieces = _operator(template, None if relations.inside else behind)
         else:
-            pieces = _pieces(template, token, lead, masked.text, refer)
+            pieces = _template_tokens(template, token, lead, masked.text, refer)
         if isinstance(pieces, str):
             obstacles.append(_obstacle(template, pieces))
             joined.append(token)
@@ -145,7 +145,7 @@ def _name_with_templates(
             del templates[part.start]
     if not word:
         return token
-    return _identifier(token, given(text[token.start : token.end + 1], refer))
+    return _identifier(token, with_values(text[token.start : token.end + 1], refer))
 
 
 def with_variables(token: Token, text: str, refer: Refer) -> Token:
@@ -153,7 +153,7 @@ def with_variables(token: Token, text: str, refer: Refer) -> Token:
     if token.token_type not in _NAMES:
         return token
     raw = text[token.start : token.end + 1]
-    name = given(raw, refer)
+    name = with_values(raw, refer)
     return token if name == raw else _identifier(token, name.strip("`"))
 
 
@@ -179,7 +179,7 @@ def _lead(found: Sequence[Token]) -> TokenType | None:
 _Piece = tuple[TokenType, str]
 
 
-def _pieces(
+def _template_tokens(
     template: Template, token: Token, lead: TokenType | None, text: str, refer: Refer
 ) -> list[_Piece] | str:
     """The types and texts of the tokens for a template, or why it has none; ``lead`` is the type of
@@ -189,7 +189,9 @@ def _pieces(
     behind_dot = text[template.start - 1 : template.start] == "."
     dotted = behind_dot or text[template.end : template.end + 1] == "."
     is_named = dotted or lead in _BEFORE_NAME or lead in _BEFORE_MADE
-    name = given(template.text, refer) if is_named or lead in _BEFORE_SCHEMA else template.text
+    name = (
+        with_values(template.text, refer) if is_named or lead in _BEFORE_SCHEMA else template.text
+    )
     if name != template.text:
         return [(TokenType.IDENTIFIER, name)]
     match template.kind:

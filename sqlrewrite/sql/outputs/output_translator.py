@@ -51,7 +51,7 @@ class OutputTranslator(Translator):
         handler = _MORE_HANDLERS.get(type(node)) or HANDLERS.get(type(node), Translator._call)
         expression = handler(self, node)
         self.meanings[id(node)] = node, expression
-        return self._of(node, expression)
+        return self._with_tree(node, expression)
 
     def label(self, item: exp.Expr) -> str | None:
         """The name that Spark shows for an item of a SELECT list; None if unknown."""

@@ -188,7 +188,7 @@ def statements(
             obstacles.popleft()
         # The first one left ends in or after this piece, and all others begin later.
         blocked = bool(obstacles) and obstacles[0].start < piece.until
-        over = _over(text, tokens, limits)
+        over = _failure_over_limits(text, tokens, limits)
         if over is not None:
             yield Statement(index, start, tokens, None, over, end=piece.until)
             continue
@@ -320,7 +320,7 @@ def _no_beginning(text: str, start: int, first: Token) -> str:
 _REWRITE_COMPILED = "rewrite what dbt compiles, in target/compiled"
 
 
-def _over(text: str, tokens: Sequence[Token], limits: Limits) -> Failure | None:
+def _failure_over_limits(text: str, tokens: Sequence[Token], limits: Limits) -> Failure | None:
     """The failure of a statement over the limits; None if it is not."""
     start = tokens[0].start
     why = why_exceeded(text[start : tokens[-1].end + 1], tokens, limits)

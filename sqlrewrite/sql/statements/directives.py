@@ -105,10 +105,10 @@ def directives(text: str, tokens: Sequence[Token], lines: Lines | None = None) -
     lines = lines or Lines(text)
     if SIGN not in text:
         return Directives((), lines)
-    return Directives(tuple(_found(text, tokens, lines)), lines)
+    return Directives(tuple(_in_comments(text, tokens, lines)), lines)
 
 
-def _found(text: str, tokens: Sequence[Token], lines: Lines) -> Iterator[Directive]:
+def _in_comments(text: str, tokens: Sequence[Token], lines: Lines) -> Iterator[Directive]:
     """The directives in the comments between tokens."""
     starts = [token.start for token in tokens] + [len(text)]
     ends = [0] + [token.end + 1 for token in tokens]

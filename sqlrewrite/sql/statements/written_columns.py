@@ -235,7 +235,7 @@ def _formula(
     """The formula by which one of a query's columns follows from another; None if it does not."""
     values, at = list(outputs), names.index(column)
     while isinstance(ref := values[at], ColumnRef):  # computed in a derived table or a CTE
-        below = _below(plan, ref)
+        below = _columns_below(plan, ref)
         if below is None:
             return None
         values = [
@@ -260,7 +260,7 @@ def _formula(
     return None
 
 
-def _below(plan: Plan, ref: ColumnRef) -> Mapping[str, Expression] | None:
+def _columns_below(plan: Plan, ref: ColumnRef) -> Mapping[str, Expression] | None:
     """The expressions of all columns, by name, of the derived table or CTE that a column belongs
     to; None unless that is a single SELECT."""
     relation = plan.relations[ref.relation]

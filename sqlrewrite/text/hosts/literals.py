@@ -158,7 +158,7 @@ def _with_holes(
     parts: Sequence[_Part], holes: dict[str, str], splices: Mapping[str, str]
 ) -> tuple[Embedded, str]:
     """The parts as one text, with a name for each hole; and the same with NUL for each."""
-    split = [[*_pieces(*part, holes)] for part in parts]
+    split = [[*_split_at_holes(*part, holes)] for part in parts]
     texts = list[Embedded]()
     for (value, filled), pieces in zip(parts, split, strict=True):
         indexes = array("q")
@@ -178,7 +178,9 @@ def _with_holes(
     return joined(texts), skeleton
 
 
-def _pieces(value: Embedded, filled: str, holes: dict[str, str]) -> Iterator[tuple[str, int, bool]]:
+def _split_at_holes(
+    value: Embedded, filled: str, holes: dict[str, str]
+) -> Iterator[tuple[str, int, bool]]:
     """The pieces of a part: the SQL, its offset in the value, and whether it is a hole. A hole that
     is filled by position gets a name of its own, and cannot be repeated."""
     text, end = value.text, 0

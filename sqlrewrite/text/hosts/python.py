@@ -169,7 +169,9 @@ def _argument(call: ast.Call, names: Callable[[], Names]) -> tuple[ast.expr, str
         case ast.BinOp(left=inner, op=ast.Mod()) if not filled:
             node, filled = _meant(inner, names), "%"
     if isinstance(node, ast.Name):
-        raise Unmapped(f"`{node.id}` is not a text that is assigned once, and used only here")
+        raise Unmapped(
+            f"`{node.id}` is not a variable that is assigned one text and used only here"
+        )
     if node is None or not _is_text(next(_operands(node))):
         raise Unmapped("it is no string literal, nor a variable that has one")
     if filled and not isinstance(node, ast.Constant):

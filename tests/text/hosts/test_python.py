@@ -173,7 +173,7 @@ def test_holes_with_another_form_are_another_value() -> None:
         ('"SELECT 1 " + t()', "`t()` is not a variable"),
         ('t + "SELECT 1"', "no string literal"),
         ('("SELECT 1 " + t).format(u)', "filled into it twice"),
-        ("q", "`q` is not a text that is assigned once"),
+        ("q", "`q` is not a variable that is assigned one text"),
         ('f"SELECT {f()}"', "`{f()}` is not a variable"),
         ('f"SELECT {x=}"', "`{x=}` is not a variable"),
         ('f"SELECT {x[y]}"', "`{x[y]}` is not a variable"),
