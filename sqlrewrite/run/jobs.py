@@ -68,8 +68,8 @@ def run_each(
         yield from map_in_order(partial(run_once, job), paths, processes)
         return
     kept = [cache.get(path, job.limit) for path in paths]
-    rest = [path for path, silent in zip(paths, kept, strict=True) if silent is None]
-    fresh = map_in_order(partial(_run_and_keep, job), rest, processes)
+    changed = [path for path, silent in zip(paths, kept, strict=True) if silent is None]
+    fresh = map_in_order(partial(_run_and_keep, job), changed, processes)
     try:
         for path, silent in zip(paths, kept, strict=True):
             if silent is not None:

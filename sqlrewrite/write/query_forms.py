@@ -147,7 +147,8 @@ _LAST = {
     ">=": "array_min(slice(sort_array(collect_set({}), false), 1, %d))",
     "<=": "array_max(slice(sort_array(collect_set({})), 1, %d))",
 }
-"""The last of the first few values, by the comparison with it; NULL is none of them."""
+"""The aggregate for the last of the first few values, by the operator that compares with it; NULL
+is none of them."""
 
 
 def write_ranked(proposals: Sequence[Proposal], queries: KeyQueries) -> list[Predicate]:
@@ -292,8 +293,8 @@ def write_bounds(proposal: Proposal, author: AuthorText) -> list[Predicate]:
 
 
 def _text(constant: Expression, author: AuthorText) -> str:
-    """A constant as the author wrote it, in parentheses where it is more than one operand; from a
-    view's text, a plain literal."""
+    """A constant as the author wrote it, in parentheses where it is more than one operand. A plain
+    literal that is not in the text, as from a view, is written anew."""
     try:
         text = author.places.copy(author.places.bare(constant))
     except NoPlaceError:

@@ -336,7 +336,7 @@ TABLES = frozenset(
 NEWER = frozenset({"_is_table_query"})
 """What the oldest sqlglot does not have: there only our own methods call ours."""
 
-GRAMMARS = ("expression_grammar", "query_grammar", "pipe_grammar", "dialect")
+GRAMMARS = ("expression_grammar", "query_grammar", "pipe_grammar", "spark_parser")
 
 
 @pytest.mark.parametrize("name", sorted(OVERRIDDEN))

@@ -465,7 +465,7 @@ def test_a_table_whose_columns_are_not_all_known(catalog: Catalog) -> None:
 
 
 def test_keys_that_are_not_what_the_catalog_says(catalog: Catalog) -> None:
-    assert "its keys are string, and int by" in reason(
+    assert "its keys are string, but int according" in reason(
         values(QUERY, catalog, giving("'1'", kind="string"))
     )
     assert values(QUERY, catalog, giving("1", kind="bigint")).changed

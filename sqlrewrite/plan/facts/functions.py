@@ -274,7 +274,8 @@ class Signature(Struct, frozen=True):
     result: str
 
     def parameter(self, position: int, count: int) -> SignatureParameter | None:
-        """The parameter for the argument at a position, of ``count``; None if there is none."""
+        """The parameter for the argument at a position, of ``count`` arguments; None if there is
+        none."""
         if position < len(self.parameters):
             return self.parameters[position]
         last = self.parameters[-1] if self.parameters else None
@@ -318,7 +319,8 @@ def letter_types(
 
 
 def _match(pattern: str, kind: Argument, letters: dict[str, list[Argument]]) -> None:
-    """Adds, for each letter of a pattern, the type in its place."""
+    """Adds to ``letters`` the type that stands in ``kind`` at the place of each letter of a
+    pattern."""
     if len(pattern) == 1:
         letters.setdefault(pattern, []).append(kind)
         return

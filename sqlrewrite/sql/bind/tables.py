@@ -188,8 +188,8 @@ class TableBinder:
 def _view_tree(query: str) -> tuple[exp.Expr | None, frozenset[str] | None]:
     """The tree of a view's query, and its ``possible_names``; None for both if the query is not
     understood."""
-    pieces = list(statements(query))
-    tree = pieces[0].tree if len(pieces) == 1 else None
-    if tree is None or why_unreadable(pieces[0], query, None) is not None:
+    parsed = list(statements(query))
+    tree = parsed[0].tree if len(parsed) == 1 else None
+    if tree is None or why_unreadable(parsed[0], query, None) is not None:
         return None, None
-    return tree, possible_names(pieces[0], query)
+    return tree, possible_names(parsed[0], query)

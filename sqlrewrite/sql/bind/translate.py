@@ -358,11 +358,11 @@ class Translator(Struct):
         partition = tuple([self.translate(key) for key in keys])
         self.facts.partitions.append(partition)
         order = base.args.get("order") if base is not None else None
-        rest = [self.translate(item) for item in order.expressions] if order is not None else []
+        ranks = [self.translate(item) for item in order.expressions] if order is not None else []
         spec = node.args.get("spec") or (base.args.get("spec") if base is not None else None)
         if spec is not None and spec.args.get("kind") != "RANGE":
             self.facts.functions.add("over")  # the order of rows with equal keys is arbitrary
-        return ra.Call("over", (inner, *partition, *rest))
+        return ra.Call("over", (inner, *partition, *ranks))
 
     def _call(self, node: exp.Expr) -> ra.Expression:
         operator = OPERATORS.get(type(node))

@@ -123,8 +123,8 @@ class Stripped(Struct, frozen=True):
         return replace(Stripped.of(self.original, removed, both), foreign=after.foreign)
 
     def changes(self, edits: Iterable[Edit]) -> Iterator[Edit]:
-        """The edits that make of the original this text with insertions, in order. A span that
-        is taken out and put back unchanged is left out."""
+        """The edits that turn the original into this text with insertions, in order. A span that is
+        taken out and put back unchanged is left out."""
         new: dict[Span, str] = dict.fromkeys(self.removed, "")
         by_start = {span.start: span for span in self.removed}
         by_end = {span.end: span for span in self.removed}
