@@ -265,8 +265,8 @@ def _of_column(plan: Plan, ref: ColumnRef, steps: list[int]) -> tuple[KeyBound, 
 def _of_output(
     plan: Plan, block: Block, ref: ColumnRef, place: int, steps: list[int]
 ) -> tuple[KeyBound, ...]:
-    """The bounds on a relation's column at a ``place`` in a SELECT list of it; none unless the list
-    is known and has all its columns."""
+    """The bounds on the column of a relation that stands at a ``place`` of a SELECT list in it;
+    none unless all columns of the list are known."""
     count = len(column_names(plan.relations[ref.relation]) or ())
     if not block.complete or block.unknown_syntax or len(block.outputs) != count:
         return ()
