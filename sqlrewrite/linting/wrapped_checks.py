@@ -15,7 +15,8 @@ from msgspec import Struct
 
 from sqlrewrite.find.reducers import conditions_reaching, own_conditions
 from sqlrewrite.find.restrictions import plain_conditions
-from sqlrewrite.judge.benefit.already_pruned import binds_to_one_value, repeats
+from sqlrewrite.judge.benefit.already_pruned import binds_to_one_value
+from sqlrewrite.judge.benefit.keys import repeats
 from sqlrewrite.linting.checked_statement import CheckedStatement
 from sqlrewrite.linting.findings import Finding, Severity
 from sqlrewrite.linting.scan_checks import bounds, hidden_times, partitions, read_whole, scans

@@ -264,6 +264,29 @@ SHAPES = {
         NEVER,
         F + "JOIN (SELECT day, holiday AS current FROM days) d ON f.day = d.day WHERE d.current",
     ),
+    "IN beside OR": (
+        NEVER,
+        STAR + "WHERE d.year = 2024 AND (d.week IN (SELECT w.week FROM weeks w WHERE "
+        "w.season = 'snow') OR d.label = 'x')",
+    ),
+    "EXISTS in a CASE, inside": (
+        NEVER,
+        F + "JOIN (SELECT day, year FROM days d WHERE CASE WHEN EXISTS (SELECT 1 FROM weeks w "
+        "WHERE w.week = d.week) THEN d.label = 'x' ELSE true END) d ON f.day = d.day "
+        "WHERE d.year = 2024",
+    ),
+    "NOT IN beside AND": (
+        EVERY,
+        STAR + "WHERE d.year = 2024 AND d.week NOT IN (SELECT w.week FROM weeks w)",
+    ),
+    "a list of one boolean": (NEVER, STAR + "WHERE d.holiday NOT IN (false, false)"),
+    "a list of two booleans": (EVERY, STAR + "WHERE d.holiday IN (true, false)"),
+    "a column beside itself": (NEVER, STAR + "WHERE d.label = d.label AND d.week <= d.week"),
+    "constants": (
+        NEVER,
+        F + "JOIN (SELECT day FROM days WHERE 1 = 1 AND current_date() > DATE'2020-01-01') d "
+        "ON f.day = d.day",
+    ),
     "OR": (EVERY, STAR + "WHERE d.year = 2024 OR d.week = 3"),
     "OR with a boolean": (NEVER, STAR + "WHERE d.year = 2024 OR d.holiday"),
     "a boolean": (NEVER, STAR + "WHERE d.holiday"),

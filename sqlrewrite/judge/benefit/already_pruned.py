@@ -11,15 +11,14 @@ from collections.abc import Iterator
 from sqlrewrite.find.pairs import Pair, by_day
 from sqlrewrite.find.reducers import conditions_on, own_conditions
 from sqlrewrite.find.restrictions import Conjunct, Restriction, plain_conditions
-from sqlrewrite.judge.benefit.keys import has_few_keys, selective
+from sqlrewrite.judge.benefit.keys import has_few_keys, is_constant, repeats, selective
 from sqlrewrite.judge.form import chosen_form
 from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed
 from sqlrewrite.plan import algebra as ra
-from sqlrewrite.plan.algebra import Call, ColumnRef, Expression, Scan, Subquery, Unknown
+from sqlrewrite.plan.algebra import Call, ColumnRef, Expression, Scan, Subquery
 from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.expressions import canonical, columns, walk
 from sqlrewrite.plan.facts.coercion import identical
-from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.plan.lineage import same_column
 from sqlrewrite.plan.memo import count_steps, remembered
 from sqlrewrite.plan.relations import relations_of
@@ -101,26 +100,11 @@ def binds_to_one_value(expression: Expression, column: str) -> bool:
     match expression:
         case Call(name="=" | "<=>" | "in", args=(one, other)):
             return any(
-                isinstance(a, ColumnRef) and a.name == column and _constant(b)
+                isinstance(a, ColumnRef) and a.name == column and is_constant(b)
                 for a, b in ((one, other), (other, one))
             )
         case _:
             return False
-
-
-def _constant(expression: Expression) -> bool:
-    """Whether an expression has one value for the whole query: no columns, nothing unknown, no
-    function that gives another value each time."""
-    return not columns(expression) and not any(
-        isinstance(node, Unknown) or (isinstance(node, Call) and not repeats(node.name))
-        for node in walk(expression)
-    )
-
-
-def repeats(name: str) -> bool:
-    """Whether a function gives the same value at each call in a query."""
-    row = function(name)
-    return row is not None and row.repeatable
 
 
 def _same_keys(proposal: Proposal, condition: Subquery) -> bool:

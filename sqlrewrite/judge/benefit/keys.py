@@ -7,7 +7,7 @@ engine's file.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from sqlrewrite.find.reducers import MOST_SHARED, follows_all
 from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin
@@ -15,9 +15,9 @@ from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.algebra import CteReference, Derived, Limit, Query, Scan
 from sqlrewrite.plan.columns import computed_as, is_when
-from sqlrewrite.plan.expressions import columns
+from sqlrewrite.plan.expressions import canonical, columns, walk
 from sqlrewrite.plan.facts.coercion import identical
-from sqlrewrite.plan.facts.functions import of_one_row
+from sqlrewrite.plan.facts.functions import function, of_one_row
 from sqlrewrite.plan.memo import remembered
 from sqlrewrite.plan.relations import joins, leaves, one_row
 from sqlrewrite.rulebook import Engine
@@ -125,7 +125,41 @@ def _narrows(proposal: Proposal, expression: ra.Expression) -> bool:
         case ra.Call(name="not", args=(ra.Call(name="isnull"),)) | ra.Literal():
             return False
         case _:
-            return True
+            return not _settled(expression)
+
+
+_COMPARISONS = frozenset({"=", "<=>", "<>", "<", "<=", ">", ">="})
+
+
+def _settled(expression: ra.Expression) -> bool:
+    """Whether a condition is the same for all rows, but for NULL: the optimizer computes it, and no
+    filter is left of ``1 = 1`` and ``x = x``."""
+    match expression:
+        case ra.Call(name=name, args=(one, other)) if name in _COMPARISONS:
+            if canonical(one) == canonical(other):
+                return True
+        case ra.Call():
+            pass
+        case _:
+            return False
+    return is_constant(expression) and not any(
+        isinstance(node, ra.Subquery) for node in walk(expression)
+    )
+
+
+def is_constant(expression: ra.Expression) -> bool:
+    """Whether an expression has one value for the whole query: no columns, nothing unknown, no
+    function that gives another value each time."""
+    return not columns(expression) and not any(
+        isinstance(node, ra.Unknown) or (isinstance(node, ra.Call) and not repeats(node.name))
+        for node in walk(expression)
+    )
+
+
+def repeats(name: str) -> bool:
+    """Whether a function gives the same value at each call in a query."""
+    row = function(name)
+    return row is not None and row.repeatable
 
 
 def _holds(proposal: Proposal, item: Restriction, test: Test) -> bool:
@@ -179,6 +213,8 @@ def selective(proposal: Proposal, expression: ra.Expression) -> bool:
     """Whether the engine counts a condition as selective, by the table in its file, in the form
     that it has below derived tables, CTEs and views."""
     engine = proposal.engine
+    if _settled(expression):
+        return False
     match expression:
         case ra.ColumnRef():
             return any(
@@ -196,6 +232,8 @@ def selective(proposal: Proposal, expression: ra.Expression) -> bool:
             stays = engine.planner == "spark" and name in ("<=>", "is")
             null_safe = stays and any(isinstance(arg, ra.ColumnRef) for arg in args)
             return null_safe or any(selective(proposal, arg) for arg in args)
+        case ra.Call(name="in", args=(operand, *values)) if _is_one_boolean(values):
+            return selective(proposal, operand)
         case ra.Call(name=name, args=args):
             return name in engine.predicates and not _splits(proposal, name, args)
         case ra.Subquery(kind="in"):
@@ -256,7 +294,16 @@ def _branches(engine: Engine, expression: ra.Expression) -> tuple[ra.Expression 
 
 
 def _against_boolean(args: tuple[ra.Expression, ...]) -> bool:
-    return any(isinstance(arg, ra.Literal) and arg.kind == "boolean" for arg in args)
+    return any(_is_boolean(arg) for arg in args)
+
+
+def _is_one_boolean(values: Sequence[ra.Expression]) -> bool:
+    """Whether a list has one value, true or false: Spark makes a comparison of it."""
+    return len({canonical(value) for value in values}) == 1 and _is_boolean(values[0])
+
+
+def _is_boolean(expression: ra.Expression) -> bool:
+    return isinstance(expression, ra.Literal) and expression.kind == "boolean"
 
 
 # Bytes of a value (Spark's ``DataType.defaultSize``).

@@ -68,6 +68,8 @@ def unpruned(proposal: Proposal) -> str | None:
     if any(_ranked(proposal, leaf) for node in side for leaf in leaves(node)):
         return f"{proposal.quoted_dimension} keeps only the first rows of a window"
     if engine.reuse_broadcast_only:
+        if any(_tests_for_rows(proposal, leaf) for node in side for leaf in leaves(node)):
+            return f"a subquery under OR makes a join of {proposal.quoted_dimension}"
         size = prod(_bytes(proposal, node) for node in side)
         hinted = [block for block in proposal.plan.blocks if block.hints]
         if hinted and not _broadcast(side, pair.edge.block, hinted):
@@ -86,6 +88,30 @@ def _ranked(proposal: Proposal, leaf: ra.Node) -> bool:
     items = all_restrictions(proposal.plan, leaf.relation, ALONE)
     outside = any(_is_first(proposal, condition) for condition in plain_conditions(items))
     return outside or _ranked_inside(proposal, leaf.query)
+
+
+@shared
+def _tests_for_rows(proposal: Proposal, leaf: ra.Node) -> bool:
+    """Whether an IN or EXISTS decides beside something else which rows of a relation there are: to
+    the planner a join of the relation with the subquery, of the size of their product."""
+    if not isinstance(leaf, ra.Relation):
+        return False
+    items = all_restrictions(proposal.plan, leaf.relation, ALONE)
+    if any(isinstance(item, Conjunct) and _is_tested(item.expression) for item in items):
+        return True
+    if not isinstance(leaf, ra.Derived | ra.CteReference):
+        return False
+    blocks = [proposal.plan.blocks[number] for number in leaf.query.top]
+    return any(_tests_for_rows(proposal, inner) for one in blocks for inner in leaves(one.source))
+
+
+def _is_tested(expression: ra.Expression) -> bool:
+    match expression:
+        case ra.Subquery() | ra.Call(name="not", args=(ra.Subquery(),)):
+            return False
+        case _:
+            subqueries = (part for part in walk(expression) if isinstance(part, ra.Subquery))
+            return any(subquery.kind in ("in", "exists") for subquery in subqueries)
 
 
 @remembered
