@@ -236,11 +236,11 @@ def prunable(plan: Plan, path: LineagePath) -> bool:
 def partitioned(plan: Plan, scan: Scan, column: str) -> bool:
     """Whether a bound on a column prunes its table: the column is ``bounded``, or a partition
     column is computed from it."""
+    if not scan.table.prunable:  # as most are
+        return False
     return bounded(scan, column) or bool(derived_from(plan, scan, column))
 
 
 def bounded(scan: Scan, column: str) -> bool:
     """Whether a table is partitioned by a column (or a transform of it), or clustered by it."""
-    table = scan.table
-    fields = (field.column.lower() for field in table.partitioned_by)
-    return column in table.clustered_by or column in fields
+    return column in scan.table.clustered_by or column in scan.table.partitioning

@@ -152,8 +152,6 @@ def _outputs_at(plan: ra.Plan, query: ra.Query, place: int, of: int) -> Iterator
 
 def columns_of(expression: ra.Expression) -> tuple[ra.ColumnRef, ...]:
     """The columns of one side of an edge."""
-    if isinstance(expression, ra.ColumnRef):
-        return (expression,)
     return columns(expression, inside=False)
 
 

@@ -128,8 +128,9 @@ class Pair(Struct, frozen=True, eq=False):
     @property
     def scan(self) -> ra.Scan:
         """The fact's scan."""
-        assert isinstance(self.path.end, ra.Scan)
-        return self.path.end
+        end = self.path.end
+        assert isinstance(end, ra.Scan)
+        return end
 
 
 def find_pairs(plan: ra.Plan) -> tuple[Pair, ...]:

@@ -82,6 +82,8 @@ def shared_nodes(expressions: Iterable[ra.Expression]) -> Iterator[ra.Expression
 
 def columns(expression: ra.Expression, *, inside: bool = True) -> tuple[ra.ColumnRef, ...]:
     """All column references; with ``inside`` also the outer references of subqueries."""
+    if type(expression) is ra.ColumnRef:
+        return (expression,)
     refs: list[ra.ColumnRef] = []
     stack = [expression]
     while stack:

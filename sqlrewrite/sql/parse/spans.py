@@ -25,11 +25,12 @@ def unweakened(tree: exp.Expr) -> exp.Expr:
 def span_of(tree: exp.Expr) -> Span | None:
     """The span of an expression or a clause; None if unknown."""
     tree = unweakened(tree)
-    if SPAN in tree.meta:
-        return Span(*tree.meta[SPAN])
+    meta = tree.meta
+    if SPAN in meta:
+        return Span(*meta[SPAN])
     match tree:
-        case exp.Identifier() | exp.Star() | exp.Literal() if "start" in tree.meta:
-            return Span(tree.meta["start"], tree.meta["end"] + 1)
+        case exp.Identifier() | exp.Star() | exp.Literal() if "start" in meta:
+            return Span(meta["start"], meta["end"] + 1)
         case exp.Column():
             return _both(tree.parts[0], tree.parts[-1])
         case exp.Dot():
