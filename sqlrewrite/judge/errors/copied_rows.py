@@ -7,6 +7,7 @@ pushes it below the other joins of ``d`` (docs/soundness.md, "What Spark copies"
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import itemgetter
 
 from sqlrewrite.judge.errors.copied import (
     ColumnId,
@@ -14,8 +15,8 @@ from sqlrewrite.judge.errors.copied import (
     alike,
     blocks_inside,
     blocks_tested,
+    conditions_in,
     conditions_of,
-    conditions_on,
 )
 from sqlrewrite.judge.errors.raising import raising_in
 from sqlrewrite.judge.proposal import Proposal
@@ -53,55 +54,53 @@ def raising_for_rows(proposal: Proposal) -> _Raising | None:
 
 @shared
 def _raising_for_rows(proposal: Proposal, relation: int, column: str) -> _Raising | None:
-    plan = proposal.plan
+    computed, plan = _computed(proposal), proposal.plan
+    same = alike(plan, relation, column) if computed else frozenset()
     facts = _above(plan, relation)
-    for placed, ref, sources, culprit in _computed_in(proposal, alike(plan, relation, column)):
+    for plain, placed, ref, below, culprit in computed:
         if (
-            ref.relation not in facts
+            plain in same
+            and ref.relation not in facts
             and _is_copied(plan, placed, ref)
-            and _is_narrowed(proposal, sources, facts)
+            and _is_narrowed(proposal, _sources(plan, ref) if below else [ref], facts)
         ):
             return culprit, plan.relations[ref.relation]
     return None
 
 
+_Computed = tuple[ColumnId, Placed, ra.ColumnRef, bool, ra.Expression]
+
+
 @shared
-def _computed_in(
-    proposal: Proposal, same: frozenset[ColumnId]
-) -> list[tuple[Placed, ra.ColumnRef, list[ra.ColumnRef], ra.Expression]]:
-    """All that ``_computed`` yields for some columns, each with the place of the equality."""
-    on = conditions_on(proposal.plan)
-    return [
-        (placed, *computed)
-        for column in sorted(same)
-        for placed in on.get(column, ())
-        for computed in _computed(proposal, column, placed[2])
-    ]
-
-
-def _computed(
-    proposal: Proposal, column: ColumnId, condition: ra.Expression
-) -> Iterator[tuple[ra.ColumnRef, list[ra.ColumnRef], ra.Expression]]:
+def _computed(proposal: Proposal) -> list[_Computed]:
     """The columns that an equality casts, or a derived table computes, before it compares them with
-    a plain column; each with its source columns and what can raise an error in computing it."""
-    match condition:
-        case ra.Call(name="=" | "<=>", args=(one, other)):
+    a plain column. Each has that column before it, by which they are in order, and the place of the
+    equality; and behind it whether it is computed below the equality, and what can raise an error
+    in computing it."""
+    every = (
+        computed
+        for block in proposal.plan.blocks
+        for placed in conditions_in(block)
+        for computed in _computed_in(proposal, placed)
+    )
+    return sorted(every, key=itemgetter(0))
+
+
+def _computed_in(proposal: Proposal, placed: Placed) -> Iterator[_Computed]:
+    match placed[2]:
+        case ra.Call(name="=" | "<=>", args=(one, other)) as condition:
             pass
         case _:
             return
     for plain, side in ((one, other), (other, one)):
-        if not isinstance(plain, ra.ColumnRef) or (plain.relation, plain.name) != column:
-            continue
         ref = _cast_column(side)
-        if ref is not None:
-            culprit = raising_in(proposal, side)
-            sources = [ref]
-            if side is ref and _is_cast(proposal, plain, ref):
-                culprit = culprit or condition
-            elif side is ref and culprit is not None:
-                sources = _sources(proposal.plan, ref)
-            if culprit is not None:
-                yield ref, sources, culprit
+        if ref is None or not isinstance(plain, ra.ColumnRef):
+            continue
+        culprit, cast = raising_in(proposal, side), side is ref and _is_cast(proposal, plain, ref)
+        if cast:
+            culprit = culprit or condition
+        if culprit is not None:
+            yield (plain.relation, plain.name), placed, ref, side is ref and not cast, culprit
 
 
 def _sources(plan: ra.Plan, ref: ra.ColumnRef) -> list[ra.ColumnRef]:
