@@ -20,8 +20,7 @@ from sqlrewrite.spark.script import pairs
 from sqlrewrite.spark.session import Session
 from sqlrewrite.spark.target import Target
 from sqlrewrite.sql.statements.effects import references, renamed
-
-from .runs import THRESHOLD, in_database, temporary_views
+from tests.spark.runs import THRESHOLD, in_database, temporary_views
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -20,8 +20,7 @@ from sqlrewrite.spark.rows.verify import How, Verified, VerifyOutcome, verify_te
 from sqlrewrite.spark.session import Session
 from sqlrewrite.spark.target import Target
 from tests.referee.harness import spark_since
-
-from .runs import in_connect_session, in_database, needs_connect, temporary_views
+from tests.spark.runs import in_connect_session, in_database, needs_connect, temporary_views
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
