@@ -9,7 +9,6 @@ which keys of two types are compared, which DuckDB does by rules of its own.
 
 from __future__ import annotations
 
-import argparse
 import random
 import re
 import sys
@@ -25,6 +24,7 @@ from sqlrewrite import rewrite
 from sqlrewrite.plan.facts.type_text import parse
 from tests.support.duckdb_text import as_duckdb, spark_like
 
+from . import numbered
 from .generator_merges import random_merge
 from .generator_world import DOUBLE_QUOTED, World, random_world
 from .rows import BATCH, catalog_of, query_of
@@ -160,12 +160,7 @@ def run(seed: int, first: int, count: int, merges: bool = False) -> Count:
 
 def main() -> int:
     """Runs what the arguments ask for and returns the exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.referee.duckdb_rows", description=__doc__
-    )
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--from", dest="first", type=int, default=0)
-    parser.add_argument("--count", type=int, default=1000)
+    parser = numbered.options("duckdb_rows", __doc__, 1000)
     parser.add_argument("--merges", action="store_true", help="MERGEs in place of queries")
     args = parser.parse_args()
     counted = run(args.seed, args.first, args.count, args.merges)

@@ -8,7 +8,6 @@ queries were rewritten to mean something.
 
 from __future__ import annotations
 
-import argparse
 import random
 import sys
 import tempfile
@@ -21,6 +20,7 @@ from typing import Any
 from sqlrewrite import Catalog, rewrite
 from sqlrewrite.settings.spark_conf import VERSION
 
+from . import numbered
 from .generator import random_query
 from .generator_world import World, random_world, with_derived, with_extremes, with_keys_apart
 from .harness import answer, differ, gone, lay, quick, understands
@@ -227,10 +227,7 @@ def local(folder: str) -> Any:
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs what the arguments ask for and returns the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m tests.referee.rows", description=__doc__)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--from", dest="first", type=int, default=0)
-    parser.add_argument("--count", type=int, default=1000)
+    parser = numbered.options("rows", __doc__, 1000)
     parser.add_argument("--seconds", type=float, default=1e9)
     args = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:

@@ -8,7 +8,6 @@ wrong or too few queries were rewritten.
 
 from __future__ import annotations
 
-import argparse
 import random
 import sys
 import tempfile
@@ -19,6 +18,7 @@ from typing import Any
 
 from sqlrewrite import rewrite
 
+from . import numbered
 from .generator_scripts import SCHEMAS, SHAPES, World, random_world, script, values
 from .harness import Answer, answer, differ, quick
 from .rows import MANNERS, SPEED, catalog_of, local
@@ -135,10 +135,7 @@ def run(
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs what the arguments ask for and returns the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m tests.referee.scripts", description=__doc__)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--from", dest="first", type=int, default=0)
-    parser.add_argument("--count", type=int, default=200)
+    parser = numbered.options("scripts", __doc__, 200)
     parser.add_argument("--seconds", type=float, default=1e9)
     args = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:

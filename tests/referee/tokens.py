@@ -8,7 +8,6 @@ Text N of seed S is always the same; ``--seconds`` ends a run early and prints f
 
 from __future__ import annotations
 
-import argparse
 import random
 import re
 import sys
@@ -25,6 +24,7 @@ from sqlglot.dialects.spark import Spark
 
 from sqlrewrite.sql.lex.lexemes import Lexeme, LexemeKind, lexemes
 from sqlrewrite.sql.lex.tokens import UnreadableText, read
+from tests.referee import numbered
 from tests.support.stable_draws import Draws
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -371,10 +371,7 @@ def run(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m tests.referee.tokens", description=__doc__)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--from", type=int, default=0, dest="first")
-    parser.add_argument("--count", type=int, default=200_000)
+    parser = numbered.options("tokens", __doc__, 200_000)
     parser.add_argument("--seconds", type=float, default=float("inf"))
     arguments = parser.parse_args()
     from pyspark.sql import SparkSession

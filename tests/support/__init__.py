@@ -3,6 +3,7 @@
 cases             the queries of ``fixtures/`` as values, checks of a result by code of their own
 fixture_rows      a DuckDB with random rows for a DDL of the fixtures, and a text's rows as bags
 retail_rows       the same for the retail schema
+random_warehouse  tables with random rows for queries written by hand, and a DuckDB that has them
 duckdb_text       Spark SQL as DuckDB reads it
 compare_rows      whether two runs on Spark returned the same rows
 strip_by_markers  a text without our predicates, found by code that the rewriter does not share
