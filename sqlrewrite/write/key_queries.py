@@ -18,7 +18,7 @@ from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin,
 from sqlrewrite.judge.benefit.already_pruned import is_authors_in
 from sqlrewrite.judge.benefit.keys import is_whole_in_query
 from sqlrewrite.judge.errors.attempted import attempted_group_keys, exact_attempts
-from sqlrewrite.judge.errors.raising import raising_below
+from sqlrewrite.judge.errors.raising import raising_below, raising_in
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.judge.soundness.dimension import in_sides, narrowed_key
 from sqlrewrite.plan import algebra as ra
@@ -64,6 +64,9 @@ class KeyQueries(Struct, frozen=True):
         if self.union:
             return f"({writer.union(proposals, wrapped, hint=hint, end=end)})"
         first = proposals[0]
+        if is_whole_in_query(first):
+            query = writer.of_whole(proposals, wrapped, hint=hint, not_null=not_null, end=end)
+            return f"({query})"
         values = [
             writer.value(proposal.pair.key_side, proposal, wrapped, end) for proposal in proposals
         ]
@@ -88,25 +91,24 @@ class KeyQueries(Struct, frozen=True):
         return KeyQueryWriter(self.author, self.words).unused(name, set())
 
     def whole(self, proposals: Sequence[Proposal], wrapped: str = "{}") -> str:
-        """The key query of ``over``; if the key is an output of an author's whole IN subquery, that
-        subquery, or a SELECT of the key from it."""
-        if not is_whole_in_query(proposals[0]):
+        """The key query of ``over``; if the key is the only output of an author's whole IN
+        subquery, and is asked for as it is, that subquery."""
+        pair, query = proposals[0].pair, proposals[0].pair.edge.query
+        if query is None or not is_whole_in_query(proposals[0]):
             return self.over(proposals, wrapped)
-        (proposal,) = proposals
-        pair, query = proposal.pair, proposal.pair.edge.query
-        if pair.key.span is None or query is None:
-            raise NoPlaceError("a column is not named in the text: it comes from `*` or a view")
-        places, condition = self.author.places, pair.edge.condition.expression
-        inside = places.copy(places.query_of_in(condition))
-        outputs = [output.expression for output in proposal.plan.blocks[query.top[0]].outputs]
-        if wrapped == "{}" and len(outputs) == 1:
-            return inside
-        writer, word = KeyQueryWriter(self.author, self.words), self.author.word
-        alias = writer.unused("q", set())
-        names = [writer.unused("k", set()) for _ in outputs]
-        at = next(at for at, output in enumerate(outputs) if output is pair.key_side.expression)
-        value, listed = wrapped.format(f"{alias}.{names[at]}"), ", ".join(names)
-        return f"({word('SELECT')} {value} {word('FROM')} {inside} {word('AS')} {alias}({listed}))"
+        outputs = proposals[0].plan.blocks[query.top[0]].outputs
+        if wrapped != "{}" or pair.derived is not None or len(outputs) != 1:
+            return self.over(proposals, wrapped)
+        return _authors_query(proposals[0], self.author.places)
+
+
+def _authors_query(
+    proposal: Proposal, places: Places, anew: Mapping[Span, str] | None = None
+) -> str:
+    """The text of the author's IN subquery, in parentheses, of which the key is an output."""
+    if proposal.pair.key.span is None:
+        raise NoPlaceError("a column is not named in the text: it comes from `*` or a view")
+    return places.copy(places.query_of_in(proposal.pair.edge.condition.expression), anew)
 
 
 Value = Callable[[str], str]
@@ -145,15 +147,63 @@ class KeyQueryWriter(Struct):
             f"{word('SELECT')} {broadcast}{shown} {word('FROM')} "
             f"{source} {word('AS')} {alias}{_listed(relation)}"
         )
-        if days:
-            numbers = ", ".join(map(str, range(-days, days + 1)))
-            name = self.days()
-            query += f" {word('LATERAL VIEW')} explode(array({numbers})) {name} {word('AS')} {name}"
+        query += self.around(days)
         conditions = dict.fromkeys(self.restriction(item, alias) for item in restrictions)
         conditions |= {f"{value(alias)} {word('IS NOT NULL')}": None for value in not_null}
         if conditions:
             query += f" {word('WHERE')} " + f" {word('AND')} ".join(conditions)
         return query
+
+    def of_whole(
+        self,
+        proposals: Sequence[Proposal],
+        wrapped: str,
+        *,
+        hint: bool,
+        not_null: bool,
+        end: str,
+    ) -> str:
+        """A key query over an author's whole IN subquery, of which the keys are outputs: an
+        aggregate over other rows would be another value."""
+        word, query = self.author.word, proposals[0].pair.edge.query
+        if query is None or any(proposal.pair.edge.query is not query for proposal in proposals):
+            raise NoPlaceError("the keys are outputs of several subqueries")
+        anew: dict[Span, str] = {}
+        outputs = [output.expression for output in proposals[0].plan.blocks[query.top[0]].outputs]
+        alias = self.unused("q", set())
+        names = [self.unused("k", set()) for _ in outputs]
+        values: list[str] = []
+        for proposal in proposals:
+            own = proposal.pair.key_side.expression
+            at = next(at for at, output in enumerate(outputs) if output is own)
+            key = f"{alias}.{names[at]}"
+            if proposal.pair.derived is None:
+                value = in_sides(proposal)[1].replace("{}", key)
+            else:
+                day = self.days() if days_around(proposal) and not end else ""
+                value = derived_value(proposal, self.author, key, end, f"{day}.{day}")
+            if proposal.pair.derived is not None and raising_in(proposal, own) is not None:
+                side = proposal.pair.key_side
+                anew[self.author.places.item(own)] = repeated_side(
+                    proposal, side, self.author, self.as_written
+                )
+            values.append(wrapped.replace("{}", value))
+        inside = _authors_query(proposals[0], self.author.places, anew)
+        broadcast = f"/*+ {word('BROADCAST')}({alias}) */ " if hint else ""
+        text = (
+            f"{word('SELECT')} {broadcast}{', '.join(values)} {word('FROM')} {inside} "
+            f"{word('AS')} {alias}({', '.join(names)})"
+            f"{self.around(0 if end else max(map(days_around, proposals)))}"
+        )
+        return f"{text} {word('WHERE')} {values[0]} {word('IS NOT NULL')}" if not_null else text
+
+    def around(self, days: int) -> str:
+        """The lateral view of so many days before and after a key; empty for none."""
+        if not days:
+            return ""
+        word, name = self.author.word, self.days()
+        numbers = ", ".join(map(str, range(-days, days + 1)))
+        return f" {word('LATERAL VIEW')} explode(array({numbers})) {name} {word('AS')} {name}"
 
     def days(self) -> str:
         """The name of the number of days that is added to a key."""

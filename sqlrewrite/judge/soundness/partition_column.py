@@ -184,6 +184,10 @@ def _objection_to_whole(proposal: Proposal) -> str | None:
     others = [output for output in outputs if output is not proposal.pair.key_side.expression]
     if not rows_never_raise(proposal, node) or any(raising_in(proposal, other) for other in others):
         return "the IN's subquery can raise an error"
+    key = proposal.pair.key_side.expression
+    derived = proposal.pair.derived is not None
+    if derived and raising_in(proposal, key) is not None and not key_without_error(proposal, key):
+        return "the output of the IN's subquery can raise an error"
     return next((reason for _, reason in objections_to_blocks(proposal, node.query.blocks)), None)
 
 
