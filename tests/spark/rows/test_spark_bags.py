@@ -97,22 +97,23 @@ SAME_ON_SPARK_4: dict[str, tuple[str, str]] = {
 }
 
 
-def _session(spark: SparkSession) -> SparkSession:
+@pytest.fixture(scope="module")
+def session(spark: SparkSession) -> SparkSession:
     own = spark.newSession()
+    own.conf.set("spark.sql.adaptive.enabled", "false")  # a fifth of the time
     own.conf.set("spark.sql.session.timeZone", "Europe/Berlin")
     own.conf.set("spark.sql.geospatial.enabled", "true")  # off by default in 4.1
     return own
 
 
-def _told_apart(spark: SparkSession, cases: Mapping[str, tuple[str, str]]) -> set[str]:
+def _told_apart(session: SparkSession, cases: Mapping[str, tuple[str, str]]) -> set[str]:
     """The names of the pairs of which the comparison sees that they differ."""
     from pyspark.sql import functions as f
 
-    own = _session(spark)
     # As literals of one query 0.0 and -0.0 would be one expression to Spark, computed once.
     names = ", ".join(f"a{at}, b{at}" for at in range(len(cases)))
     values = ", ".join(f"{one}, {other}" for one, other in cases.values())
-    both = own.sql(f"SELECT * FROM VALUES ({values}) AS t({names})")
+    both = session.sql(f"SELECT * FROM VALUES ({values}) AS t({names})")
     same = []
     for at, name in enumerate(cases):
         old, new = both.schema[f"a{at}"].dataType, both.schema[f"b{at}"].dataType
@@ -141,15 +142,15 @@ def _told_apart(spark: SparkSession, cases: Mapping[str, tuple[str, str]]) -> se
         ),
     ],
 )
-def test_values(
-    spark: SparkSession,
+def test_each_value_is_told_from_the_others(
+    session: SparkSession,
     different: dict[str, tuple[str, str]],
     same: dict[str, tuple[str, str]],
 ) -> None:
-    assert _told_apart(spark, different | same) == set(different)
+    assert _told_apart(session, different | same) == set(different)
     values = {number: value for number, (value, _) in enumerate((different | same).values())}
     columns = ", ".join(f"{value} AS v{at}" for at, value in values.items())
-    frame = _session(spark).sql(f"SELECT {columns}")
+    frame = session.sql(f"SELECT {columns}")
     assert compare(frame, frame).same  # all of it can be grouped by, too
 
 
@@ -166,19 +167,19 @@ def test_what_is_not_known_is_refused(spark: SparkSession) -> None:
         exact(f.col("x"), Unheard(), "x")
 
 
-def test_each_row_counts(spark: SparkSession) -> None:
+def test_each_row_counts(session: SparkSession) -> None:
     rows = "SELECT * FROM VALUES ('a', 1D), ('a', 1D), (NULL, 2D) AS t(k, x)"
-    assert compare(spark.sql(rows), spark.sql(f"{rows} ORDER BY x DESC")).same
-    comparison = compare(spark.sql(rows), spark.sql(f"SELECT DISTINCT * FROM ({rows})"))
+    assert compare(session.sql(rows), session.sql(f"{rows} ORDER BY x DESC")).same
+    comparison = compare(session.sql(rows), session.sql(f"SELECT DISTINCT * FROM ({rows})"))
     assert (comparison.before, comparison.after, comparison.lost, comparison.added) == (3, 2, 1, 0)
     assert comparison.lost_rows == (("a", "1.0"),)
 
 
-def test_types_are_named_in_full(spark: SparkSession) -> None:
+def test_types_are_named_in_full(session: SparkSession) -> None:
     """Spark itself cuts the name of a long type off."""
     fields = [f"'f{number}', {number}" for number in range(40)]
     old, new = (
-        spark.sql(f"SELECT named_struct({', '.join([*fields, last])}) AS s")
+        session.sql(f"SELECT named_struct({', '.join([*fields, last])}) AS s")
         for last in ("'z', 1", "'z', '1'")
     )
     assert columns(old) != columns(new)
@@ -228,30 +229,32 @@ TOLERATED: dict[str, tuple[str, str, bool]] = {
 FORGIVEN = [name for name, (_, _, same) in TOLERATED.items() if same]
 
 
-def _rows_of(spark: SparkSession, names: Collection[str], side: int) -> DataFrame:
+def _rows_of(session: SparkSession, names: Collection[str], side: int) -> DataFrame:
     """The rows of some cases, before (0) or after (1), each with the name of its case."""
     rows = [
         f"('{name}', {row}"
         for name in names
         for row in TOLERATED[name][:2][side].removeprefix("(").split(", (")
     ]
-    return spark.sql(f"SELECT * FROM VALUES {', '.join(rows)} AS t(of, k, x, y)")
+    return session.sql(f"SELECT * FROM VALUES {', '.join(rows)} AS t(of, k, x, y)")
 
 
-def test_a_tolerance(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It matches rows one to one, within rows that are equal in all other columns."""
+def test_a_tolerance_matches_rows_one_to_one(
+    session: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Within rows that are equal in all other columns."""
     monkeypatch.setattr(bags, "SHOWN", 100)
-    before, after = (_rows_of(spark, TOLERATED, side) for side in (0, 1))
+    before, after = (_rows_of(session, TOLERATED, side) for side in (0, 1))
     comparison = compare(before, after, tolerance=1e-9)
     for rows in (comparison.lost_rows, comparison.added_rows):
         assert {name for name, *_ in rows} == set(TOLERATED) - set(FORGIVEN)
-    before, after = (_rows_of(spark, ["last digit"], side) for side in (0, 1))
+    before, after = (_rows_of(session, ["last digit"], side) for side in (0, 1))
     assert not compare(before, after, tolerance=1e-17).same
 
 
-def test_differences_that_are_rounding_are_reported_as_such(spark: SparkSession) -> None:
+def test_differences_that_are_rounding_are_reported_as_such(session: SparkSession) -> None:
     """Where no tolerance was asked for, and none but rows that one would forgive differ."""
     for names, rounding in ((FORGIVEN, 1e-9), (["last digit", "fourth digit"], None)):
-        comparison = compare(_rows_of(spark, names, 0), _rows_of(spark, names, 1))
+        comparison = compare(_rows_of(session, names, 0), _rows_of(session, names, 1))
         assert not comparison.same
         assert comparison.rounding == rounding
