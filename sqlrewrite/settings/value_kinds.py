@@ -198,7 +198,15 @@ def _column_and_expression(text: str) -> dict[str, dict[str, str]]:
         table, dot, column = name.strip().rpartition(".")
         if not (equals and dot and table and column and expression.strip()):
             raise ValueError("TABLE.COLUMN=EXPRESSION, with semicolons between several")
-        tables.setdefault(table.lower(), {})[column] = expression.strip()
+        tables.setdefault(table, {})[column] = expression.strip()
+    return tables
+
+
+def _by_table(value: dict[str, dict[str, str]]) -> dict[str, dict[str, str]]:
+    """The columns of each table; those of one that is spelled in two cases together."""
+    tables: dict[str, dict[str, str]] = {}
+    for table, columns in value.items():
+        tables.setdefault(table.lower(), {}).update(columns)
     return tables
 
 
@@ -206,7 +214,7 @@ DERIVED = ValueKind(
     "a table of tables, each with its columns and the expressions that they are computed by",
     {"type": "object", "additionalProperties": {"type": "object", "additionalProperties": _TEXT}},
     lambda it: _are_by_name(it, lambda columns: _are_by_name(columns, STRING.accepts)),
-    lambda it: {table.lower(): dict(columns) for table, columns in it.items()},
+    _by_table,
     _column_and_expression,
 )
 SEVERITIES = ValueKind(

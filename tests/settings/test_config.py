@@ -124,6 +124,13 @@ def test_a_file_by_name(folder: Path) -> None:
         load(".", "empty.toml")
 
 
+def test_a_table_in_two_cases_has_the_columns_of_both(folder: Path) -> None:
+    (folder / "pyproject.toml").write_text(
+        '[tool.dpp-rewrite.derived]\nLogs = { dt = "to_date(ts)" }\nlogs = { h = "hour(ts)" }\n'
+    )
+    assert load(".").derived == {"logs": {"dt": "to_date(ts)", "h": "hour(ts)"}}
+
+
 def test_the_environment_wins(folder: Path) -> None:
     (folder / "pyproject.toml").write_text('[tool.dpp-rewrite]\nengine = "trino"\nhint = true\n')
     settings = load(
