@@ -143,7 +143,8 @@ def _settled(expression: ra.Expression) -> bool:
         case _:
             return False
     return is_constant(expression) and not any(
-        isinstance(node, ra.Subquery) for node in walk(expression)
+        isinstance(node, ra.Subquery) or (isinstance(node, ra.Call) and not of_one_row(node.name))
+        for node in walk(expression)
     )
 
 
@@ -245,7 +246,7 @@ def selective(proposal: Proposal, expression: ra.Expression) -> bool:
 def _pushed_to(plan: ra.Plan, ref: ra.ColumnRef) -> tuple[ra.Expression, ...]:
     """The expressions that take the place of a column in a condition on it that the engine pushes
     into a derived table, CTE or view; empty if it does not."""
-    relation = plan.relations[ref.relation]
+    relation = plan.relations.get(ref.relation)  # none for a generator
     if not isinstance(relation, Derived | CteReference) or relation.sampled:
         return ()
     limited = any(plan.blocks[number].limit is not None for number in relation.query.top)
