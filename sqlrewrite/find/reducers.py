@@ -124,8 +124,9 @@ def _implied(
 
 
 def conditions_reaching(plan: ra.Plan, relation: int) -> tuple[ra.Condition, ...]:
-    """The conditions of a relation's block that name it and hold for all its rows that matter."""
-    return _reaching(plan, plan.owner[relation])[relation]
+    """The conditions of a relation's block that name it and hold for all its rows that matter; none
+    for a relation that an operator hides, as UNPIVOT does."""
+    return _reaching(plan, plan.owner[relation]).get(relation, ())
 
 
 @remembered
