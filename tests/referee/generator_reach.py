@@ -371,6 +371,23 @@ def _of_the_key(pen: Pen, block: Block, fact: Source) -> str:
     return pen.one(*texts)
 
 
+def _joined(pen: Pen, name_of: str) -> str:
+    """The table as ``o_``, with a filter, and joined by a comparison with another."""
+    tables = {table.name: table for table in pen.world.tables}
+    of, other = tables[name_of], pen.rng.choice(pen.world.tables)
+    theirs = Source("o_", of.columns)
+    where = f"WHERE {selective(pen, Scope((theirs,), bare=False), theirs)}"
+    ties = [
+        f"o_ . {one.name} {pen.one('=', '<', '>=')} n_ . {their.name}"
+        for one in of.columns
+        for their in other.columns
+        if one.type == their.type
+    ]
+    if not ties or pen.chance(0.3):
+        return f"{name_of} o_ {where}"
+    return f"{name_of} o_ JOIN {other.name} n_ ON {pen.one(*ties)} {where}"
+
+
 def _latest(pen: Pen, block: Block, fact: Source) -> str:
     """The fact's key is the last there is, of its own or of a dimension's."""
     keys: list[Column] = [one for one in fact.columns if one.origin in ("sales.p", "visits.k")]
@@ -386,6 +403,7 @@ def _latest(pen: Pen, block: Block, fact: Source) -> str:
     return pen.one(
         f"{a} = ( SELECT {call}( {named} ) FROM {of} )",
         f"{a} IN ( SELECT {call}( {named} ) FROM {of} )",
+        f"{a} IN ( SELECT {call}( o_ . {named} ) FROM {_joined(pen, of)} )",
         f"{a} >= ( SELECT {call}( {named} ) FROM {of} )",
         f"{a} = ( SELECT DISTINCT {named} FROM {of} ORDER BY {named} DESC LIMIT 1 )",
     )
