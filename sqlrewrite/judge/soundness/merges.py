@@ -75,8 +75,8 @@ def judge_types(proposal: Proposal) -> Judgement:
     lists = (bound.constants for bound in pair.bounds if len(bound.constants) > 1)
     if not all(_same_in_list(proposal, constants, stored) for constants in lists):
         return failed(
-            f"{fact_name} is {stored}, and an IN may compare it with a list of such constants as "
-            "another type than each `=` does"
+            f"{fact_name} is {stored}, and IN may compare it with the constants as another type "
+            "than `=` does"
         )
     return passed(f"the constants are compared with {fact_name} as with {key_name}: as {stored}")
 
