@@ -114,7 +114,7 @@ def _annotations(results: Sequence[LintedFile], level: str) -> Iterator[str]:
 
 
 def _data(text: str) -> str:
-    """A message as GitHub's runner unescapes it."""
+    """A message, escaped as GitHub's runner unescapes it."""
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 

@@ -2,8 +2,8 @@
 
 Two words that are one keyword (ORDER BY) become one token, and so do a hint after SELECT,
 ``x'1F'``, and all that follows the word of a command (EXPLAIN, SHOW); ``1L`` becomes three
-(``1 :: BIGINT``). Comments are no tokens. A statement with something that the parser has no token
-for has tokens all the same: its end, its strings and its comments are right in any case.
+(``1 :: BIGINT``). Comments are no tokens. A statement that the parser cannot read has tokens too:
+where it ends, and which parts are strings and comments, is right in any case.
 """
 
 from __future__ import annotations
