@@ -62,15 +62,16 @@ class ReadClause(Struct, frozen=True, eq=False):
     tree: exp.Expr | None
 
 
-def clause(text: str, whole: bool, refer: Refer) -> ReadClause:
+def clause(text: str, whole: bool, refer: Refer, around: str) -> ReadClause:
     """The clause in a text: ``SELECT WHERE …`` or ``MERGE ON …``, or a ``whole`` ``SELECT 1 FROM
-    …``. Raises TokenError."""
-    if len(text) > _LONG or templated(text):
-        return _clause(text, whole, refer)
+    …``. ``around``: the author's whole text, if the clause has a list that is copied from there.
+    Raises TokenError."""
+    if around or len(text) > _LONG or templated(text):
+        return _clause(text, whole, refer, around)
     return _plain_clause(text, whole)
 
 
-def _clause(text: str, whole: bool, refer: Refer = no_name) -> ReadClause:
+def _clause(text: str, whole: bool, refer: Refer = no_name, around: str = "") -> ReadClause:
     tokens = tokenize(text, refer)
     try:
         tree = parse_tokens(tokens, text) if whole else parse_condition(tokens[2:], text)
@@ -78,7 +79,7 @@ def _clause(text: str, whole: bool, refer: Refer = no_name) -> ReadClause:
         return ReadClause(text, None)
     merges = tokens[0].token_type is TokenType.MERGE
     block = None if whole else exp.Merge() if merges else exp.Select()
-    return ReadClause(strip_text(text, tokens, tree, block), tree)
+    return ReadClause(strip_text(text, tokens, tree, block, around), tree)
 
 
 _plain_clause = lru_cache(256)(_clause)  # equal clauses of several statements are parsed once

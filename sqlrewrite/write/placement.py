@@ -197,13 +197,14 @@ def check(
     )
     after = apply(before, insertions)
     before, after = lead + before, lead + after
+    around = "" if all(item.queries or item.note for item in predicates) else text
     try:
-        read = edited_clauses.clause(after, clause.keyword is None, refer)
+        read = edited_clauses.clause(after, clause.keyword is None, refer, around)
     except TokenError:
         return "the result cannot be lexed"
     # A predicate of ours that stays, because its scan is suppressed, is on both sides.
     if MARKER in before:
-        before = edited_clauses.clause(before, clause.keyword is None, refer).bare
+        before = edited_clauses.clause(before, clause.keyword is None, refer, around).bare
     if read.bare != before:
         return "a second run would not find the text as it was"
     if clause.keyword is None:

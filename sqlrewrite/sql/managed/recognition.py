@@ -44,11 +44,17 @@ _MOVED = re.compile(r"(?:;|,|do)\s*", re.IGNORECASE)
 _PADDING = re.compile(r"(?<=\() | (?=[),])")
 
 
-class TextTokens:
-    """The tokens of a text, by their offsets."""
+_GAP = r"(?:\s|/\*.*?\*/|--[^\r\n]*)*"
+"""What may stand between two words of a list: blanks and comments, which a copy has not."""
 
-    def __init__(self, text: str, tokens: Sequence[Token]) -> None:
+
+class TextTokens:
+    """The tokens of a text, by their offsets. ``around``: the author's whole text, if the text is
+    an edited part of it."""
+
+    def __init__(self, text: str, tokens: Sequence[Token], around: str = "") -> None:
         self.text = text
+        self.around = around
         self._tokens = tokens
         self._starts = [token.start for token in tokens]
 
@@ -364,7 +370,7 @@ def is_unmarked(
     if managed.moved is None:
         if managed.note is not None or span.end > managed.predicate.start:
             return False
-        return _lists_its_own(tokens.text, managed) and _looks_written(tokens, tree, span)
+        return _lists_its_own(tokens, managed) and _looks_written(tokens, tree, span)
     value = _bounded(tree, _comparisons(managed.note is not None))
     if value is None:
         return False
@@ -373,7 +379,7 @@ def is_unmarked(
     return not computed or any(map(_is_query, _right(tree)))
 
 
-def _lists_its_own(text: str, managed: ManagedPredicate) -> bool:
+def _lists_its_own(tokens: TextTokens, managed: ManagedPredicate) -> bool:
     """Whether a predicate has a list of literals that the text has nowhere else. A list that we
     write without a note is a copy of one of the author's."""
     tree = managed.value.parent
@@ -382,9 +388,11 @@ def _lists_its_own(text: str, managed: ManagedPredicate) -> bool:
         right if isinstance(tree, exp.In) else [one for call in right for one in call.expressions]
     )
     literals = managed.behind[managed.behind.find("(") :]
-    if not listed or not all(map(_is_literal, listed)) or literals == QUERY_PLACEHOLDER:
+    if not listed or not all(map(_is_literal, listed)) or literals in ("", QUERY_PLACEHOLDER):
         return False
-    return text.count(literals) == 1
+    inside = _GAP.join(map(re.escape, literals[1:-1].split()))
+    same = re.compile(rf"\({_GAP}{inside}{_GAP}\)", re.DOTALL)
+    return len(same.findall(tokens.text)) + len(same.findall(tokens.around)) == 1
 
 
 def _looks_written(tokens: TextTokens, tree: exp.Expr, span: Span) -> bool:

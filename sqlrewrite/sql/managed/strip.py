@@ -238,13 +238,17 @@ def _apart(
 
 
 def strip_text(
-    text: str, tokens: Sequence[Token], tree: exp.Expr, block: exp.Expr | None = None
+    text: str,
+    tokens: Sequence[Token],
+    tree: exp.Expr,
+    block: exp.Expr | None = None,
+    around: str = "",
 ) -> str:
     """The text of a query, given its tree, without managed predicates; or the text of a condition
-    of a ``block``."""
+    of a ``block``. ``around``: the whole text that it is an edited part of."""
     if MARKER not in text:
         return text
-    whole = TextTokens(text, tokens)
+    whole = TextTokens(text, tokens, around)
     clauses = list(marked_clauses(tree, whole))
     clause = None if block is None else clause_of(tree, block, whole)
     clauses += [] if clause is None else [clause]
