@@ -70,6 +70,10 @@ def _found(text: str, catalog: Catalog) -> list[Finding]:
         "SELECT * FROM (SELECT * FROM sales) WHERE false AND id = 1",
         "WITH s AS (SELECT * FROM sales) SELECT * FROM s WHERE 1 <> 1",
         "SELECT count(*) FROM kept",
+        "SELECT max(day) FROM sales",
+        "SELECT min(s.day) AS first, MAX(s.day) FROM sales s",
+        "SELECT max(pd) FROM snap",
+        "CREATE TABLE newest AS SELECT max(day) AS day FROM sales",
     ],
 )
 def test_no_scan_is_called_unbounded_that_may_be_bounded(known: Catalog, text: str) -> None:
@@ -92,6 +96,13 @@ def test_no_scan_is_called_unbounded_that_may_be_bounded(known: Catalog, text: s
         "SELECT * FROM sales WHERE 1 = 0 OR id = 1",
         "WITH s AS (SELECT * FROM sales) SELECT * FROM s WHERE false UNION ALL SELECT * FROM s",
         "SELECT count(*) FROM kept_by_day",
+        "SELECT max(id) FROM sales",
+        "SELECT max(day), max(id) FROM sales",
+        "SELECT max(day), count(*) FROM sales",
+        "SELECT max(day), sum(amount) FROM sales",
+        "SELECT max(day) FROM sales WHERE id = 3",
+        "SELECT max(day) FROM sales GROUP BY id",
+        "SELECT max(day) OVER (PARTITION BY id) FROM sales",
     ],
 )
 def test_what_is_known_to_be_read_whole_is_still_found(known: Catalog, text: str) -> None:

@@ -76,7 +76,7 @@ def bind(
 
     ``possible_names``: the words of the statement that may be names, if text in double quotes may
     be one.
-    ``whole``: bind all expressions of the outermost SELECT list, not only its plain columns.
+    ``whole``: bind all expressions of the outermost SELECT list, not only those of ``skimmed``.
     """
     query, role = query_run_by(tree)
     if query is None:
@@ -159,8 +159,8 @@ class Role(Struct, frozen=True, eq=False):
 
     @property
     def skimmed(self) -> bool:
-        """Whether only the plain columns of its SELECT list are bound: the statement returns the
-        other items, and no predicate needs them."""
+        """Whether only the plain columns of its SELECT list, and their extremes, are bound: the
+        statement returns the other items, and no predicate needs them."""
         return self.name in ("query", "merge", "change")
 
 

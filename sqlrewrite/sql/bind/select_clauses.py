@@ -49,9 +49,9 @@ class SelectList(Struct, frozen=True, eq=False):
 def select_list(
     node: exp.Select, translator: Translator, *, skim: bool, in_full: bool
 ) -> SelectList:
-    """The list of a SELECT. With ``skim``, items other than plain columns become Unknown; with
-    ``in_full`` as well they are translated, but what is unknown in them does not make the block
-    unknown."""
+    """The list of a SELECT. With ``skim``, items other than plain columns and their extremes become
+    Unknown; with ``in_full`` as well they are translated. What is unknown in them does not make the
+    block unknown."""
     outputs: list[OutputColumn] = []
     plain: list[Expression] = []
     facts, complete = translator.facts, True
@@ -66,11 +66,12 @@ def select_list(
             continue
         name = _name(item)
         passing = skim and not isinstance(item.unalias(), exp.Column)
-        translate = translator.skim if passing and not in_full else translator.translate
+        bound = in_full or _is_extreme(item.unalias())
+        translate = translator.skim if passing and not bound else translator.translate
         noted = len(facts.unknowns)
         before, facts.aggregates = facts.aggregates, False
         expression = translate(item.this if isinstance(item, exp.Aliases) else item)
-        if passing and in_full:
+        if passing and bound:
             del facts.unknowns[noted:]
         label = translator.label(item)
         outputs.append(OutputColumn(name or (label or "").lower(), expression, label))
@@ -96,6 +97,13 @@ def _star(item: exp.Expr) -> exp.Expr | None:
         item = item.this
     marker = item.this if isinstance(item, exp.Column) else item
     return item if isinstance(marker, exp.Star) else None
+
+
+def _is_extreme(item: exp.Expr) -> bool:
+    """Whether an item is ``max`` or ``min`` of a plain column."""
+    if not isinstance(item, exp.Anonymous) or str(item.this).lower() not in _FIRST:
+        return False
+    return len(item.expressions) == 1 and isinstance(item.expressions[0], exp.Column)
 
 
 def _name(item: exp.Expr) -> str:
