@@ -145,7 +145,8 @@ class OutputColumn(Struct, frozen=True, eq=False):
 
 class Scan(Struct, frozen=True, eq=False):
     """A table that is read. ``parts``: its name as written; ``span``: the name in the text with its
-    time travel (``version``); ``aliased``: an alias hides the name."""
+    time travel (``version``); ``aliased``: an alias hides the name; ``first_rows``: its sample is
+    ``TABLESAMPLE (n ROWS)``."""
 
     relation: int
     table: Table
@@ -156,6 +157,7 @@ class Scan(Struct, frozen=True, eq=False):
     sampled: bool = False
     version: str = ""
     aliased: bool = False
+    first_rows: bool = False
 
 
 class Derived(Struct, frozen=True, eq=False):

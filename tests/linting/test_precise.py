@@ -13,6 +13,7 @@ from sqlrewrite.linting.findings import Finding, Severity
 from sqlrewrite.linting.linter import lint
 from sqlrewrite.results import Verdict
 from sqlrewrite.run.file_rewriting import Request
+from sqlrewrite.settings.options import make_options
 from sqlrewrite.warehouse import Column, Table
 
 DDL = """
@@ -74,6 +75,8 @@ def _found(text: str, catalog: Catalog) -> list[Finding]:
         "SELECT min(s.day) AS first, MAX(s.day) FROM sales s",
         "SELECT max(pd) FROM snap",
         "CREATE TABLE newest AS SELECT max(day) AS day FROM sales",
+        "SELECT * FROM sales TABLESAMPLE (10 ROWS)",
+        "SELECT s.id, d.x FROM sales TABLESAMPLE (10 ROWS) s JOIN d ON s.id = d.k WHERE s.id = 1",
     ],
 )
 def test_no_scan_is_called_unbounded_that_may_be_bounded(known: Catalog, text: str) -> None:
@@ -96,6 +99,8 @@ def test_no_scan_is_called_unbounded_that_may_be_bounded(known: Catalog, text: s
         "SELECT * FROM sales WHERE 1 = 0 OR id = 1",
         "WITH s AS (SELECT * FROM sales) SELECT * FROM s WHERE false UNION ALL SELECT * FROM s",
         "SELECT count(*) FROM kept_by_day",
+        "SELECT * FROM sales TABLESAMPLE (10 PERCENT)",
+        "SELECT * FROM sales TABLESAMPLE (BUCKET 1 OUT OF 4)",
         "SELECT max(id) FROM sales",
         "SELECT max(day), max(id) FROM sales",
         "SELECT max(day), count(*) FROM sales",
@@ -107,6 +112,15 @@ def test_no_scan_is_called_unbounded_that_may_be_bounded(known: Catalog, text: s
 )
 def test_what_is_known_to_be_read_whole_is_still_found(known: Catalog, text: str) -> None:
     assert "DPP007" in [finding.code for finding in _found(text, known)]
+
+
+def test_a_sample_of_rows_is_a_limit_to_spark_alone(known: Catalog) -> None:
+    text = "SELECT * FROM sales TABLESAMPLE (10 ROWS)"
+    codes_by_engine = {
+        engine: [finding.code for finding in lint(text, known, make_options(engine=engine))[0]]
+        for engine in ("spark", "duckdb")
+    }
+    assert codes_by_engine == {"spark": [], "duckdb": ["DPP007"]}
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,10 @@ class TableBinder:
             if temporal:
                 relation = replace(relation, streaming=True, unsteady=TEMPORAL)
             streaming = relation.streaming
-            return ra.Scan(number, relation, alias, parts, span, streaming, sampled, shown, aliased)
+            rows = sampled and node.args["sample"].args.get("size") is not None
+            return ra.Scan(
+                number, relation, alias, parts, span, streaming, sampled, shown, aliased, rows
+            )
         if temporal:
             return ra.Opaque(number, alias, TEMPORAL, span, columns, streaming=True)
         if isinstance(relation, View):
