@@ -216,6 +216,12 @@ TEXTS = (
     Axis("EXISTS in EXISTS", (15, 30, 60), rewriting(
         nested("d.c = 'a'", "EXISTS (SELECT 1 FROM d e{n} WHERE e{n}.k = d.k AND {})",
                "SELECT f.x FROM f JOIN d ON f.p = d.k WHERE {}"))),
+    Axis("EXISTS beside each other", (250, 500, 1000), rewriting(
+        each("EXISTS (SELECT 1 FROM d d{n} WHERE d{n}.k = f.p AND d{n}.v = {n})", " AND ",
+             f"{JOINED} AND {{}}"))),
+    Axis("INs of one column", (250, 500, 1000), rewriting(
+        each("f.p IN (SELECT d{n}.k FROM d d{n} WHERE d{n}.v = {n})", " AND ",
+             f"{JOINED} AND {{}}"))),
     Axis("parentheses", (50, 100, 200), rewriting(
         nested("d.v > 1", "({} OR d.w > {n})", f"{JOINED} AND {{}}"))),
     Axis("operators over columns", (80, 160, 320), rewriting(

@@ -15,6 +15,7 @@ from sqlglot import Token, TokenType, exp
 
 from sqlrewrite.plan.algebra import Block, Clause, Expression, Query, Subquery
 from sqlrewrite.plan.expressions import operands
+from sqlrewrite.plan.memo import remembered_by_node
 from sqlrewrite.sql.bind.binder import Bound
 from sqlrewrite.sql.bind.trees import chained
 from sqlrewrite.sql.lex.keywords import CHANGES, CLOSE, OPEN
@@ -97,6 +98,7 @@ class Places:
             self.tokens[index].start for index in at if self.kind(index) is TokenType.SELECT
         )
 
+    @remembered_by_node
     def _clause(self, condition: exp.Expr, select: exp.Expr | None) -> ConditionClause:
         """The clause with this condition: the WHERE of a SELECT, DELETE or UPDATE, or else an
         ON."""

@@ -24,6 +24,7 @@ from sqlrewrite.judge.soundness.dimension import in_sides, narrowed_key
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import arithmetic, column_names, computed_as
 from sqlrewrite.plan.expressions import walk
+from sqlrewrite.plan.memo import remembered
 from sqlrewrite.plan.relations import leaves, read_by
 from sqlrewrite.sql.places import NoPlaceError, Places
 from sqlrewrite.text.edits import Span
@@ -318,10 +319,13 @@ class KeyQueryWriter(Struct):
 
     def unused(self, stem: str, avoid: set[str]) -> str:
         """An alias that begins with ``stem`` and occurs nowhere else."""
-        for number in count(1):
-            alias = stem if number == 1 else f"{stem}{number}"
-            if not any(alias in words for words in (avoid, self.taken, self.words, WORDS)):
-                break
+        first = _first_number(self.author.places, stem, self.words)
+        aliases = (_numbered(stem, number) for number in count(first))
+        alias = next(
+            alias
+            for alias in aliases
+            if not any(alias in words for words in (avoid, self.taken, self.words, WORDS))
+        )
         self.taken.add(alias)
         return alias
 
@@ -397,3 +401,14 @@ def _subquery_columns(plan: ra.Plan, restrictions: Sequence[Restriction]) -> Ite
         for number in (number for inner in (query, *ctes) for number in inner.blocks):
             for leaf in leaves(plan.blocks[number].source):
                 yield from column_names(leaf) or ()
+
+
+@remembered
+def _first_number(places: Places, stem: str, words: frozenset[str]) -> int:
+    """The number of the first alias that begins with ``stem`` and is no word of the statement:
+    below it there may be as many aliases as the statement has subqueries."""
+    return next(number for number in count(1) if _numbered(stem, number) not in words)
+
+
+def _numbered(stem: str, number: int) -> str:
+    return stem if number == 1 else f"{stem}{number}"

@@ -20,7 +20,7 @@ from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.expressions import canonical, columns, walk
 from sqlrewrite.plan.facts.coercion import identical
 from sqlrewrite.plan.lineage import same_column
-from sqlrewrite.plan.memo import count_steps, remembered
+from sqlrewrite.plan.memo import count_steps, remembered, shared
 from sqlrewrite.plan.relations import relations_of
 from sqlrewrite.settings.forms import HINTED, IN, RANGE, SET, SINGLE, VALUES
 from sqlrewrite.settings.options import ALONE
@@ -31,14 +31,19 @@ _NOT_INFERRED = frozenset({"left anti", "not exists", "not in (correlated)"})
 
 def judge_bound(proposal: Proposal) -> Judgement:
     """Whether the query does not restrict the column to one value."""
-    if proposal.pair.edge.kind in _NOT_INFERRED:
-        items = own_conditions(proposal.plan, proposal.pair.scan.relation, proposal.options.reach)
-    else:
-        items = conditions_on(proposal.plan, proposal.pair.scan.relation, proposal.options.reach)
-    for expression in plain_conditions(items):
-        if binds_to_one_value(expression, proposal.pair.pruned):
-            return failed(f"the query restricts `{proposal.pair.pruned}` to one value already")
-    return passed(f"the query does not restrict `{proposal.pair.pruned}` to one value")
+    pruned, inferred = proposal.pair.pruned, proposal.pair.edge.kind not in _NOT_INFERRED
+    if _has_one_value(proposal, proposal.pair.scan.relation, pruned, inferred):
+        return failed(f"the query restricts `{pruned}` to one value already")
+    return passed(f"the query does not restrict `{pruned}` to one value")
+
+
+@shared
+def _has_one_value(proposal: Proposal, relation: int, column: str, inferred: bool) -> bool:
+    """Whether the query restricts a relation's column to one value, with or without the conditions
+    that an equality carries over."""
+    conditions = conditions_on if inferred else own_conditions
+    items = conditions(proposal.plan, relation, proposal.options.reach)
+    return any(binds_to_one_value(expression, column) for expression in plain_conditions(items))
 
 
 def judge_pruned(proposal: Proposal) -> Judgement:
@@ -54,9 +59,8 @@ def judge_pruned(proposal: Proposal) -> Judgement:
             f"{proposal.engine.title} infers the condition on `{pair.pruned}` from that on {key} "
             "by itself"
         )
-    for expression in _conditions(proposal, pair.scan):
-        if isinstance(expression, Subquery) and _same_keys(proposal, expression):
-            return failed("the query has this predicate already, or a tighter one")
+    if any(_same_keys(proposal, written) for written in _in_queries(proposal, pair.scan.relation)):
+        return failed("the query has this predicate already, or a tighter one")
     return passed("the query has no such predicate yet")
 
 
@@ -90,9 +94,19 @@ def _judge_in(proposal: Proposal) -> Judgement:
     return passed("the author's IN has no hint: it prunes only where the subquery is broadcast")
 
 
-def _conditions(proposal: Proposal, scan: Scan) -> Iterator[Expression]:
-    """The conditions that apply to a scan, over its own columns."""
-    return plain_conditions(conditions_on(proposal.plan, scan.relation, proposal.options.reach))
+def _conditions(proposal: Proposal, relation: int) -> Iterator[Expression]:
+    """The conditions that apply to a relation, over its own columns."""
+    return plain_conditions(conditions_on(proposal.plan, relation, proposal.options.reach))
+
+
+@shared
+def _in_queries(proposal: Proposal, relation: int) -> tuple[Subquery, ...]:
+    """The author's ``IN (SELECT …)`` among the conditions that apply to a relation."""
+    return tuple(
+        condition
+        for condition in _conditions(proposal, relation)
+        if isinstance(condition, Subquery) and condition.kind == "in"
+    )
 
 
 def binds_to_one_value(expression: Expression, column: str) -> bool:
@@ -113,7 +127,7 @@ def _same_keys(proposal: Proposal, condition: Subquery) -> bool:
     pair, plan = proposal.pair, proposal.plan
     ours = pair.dimension
     operand = condition.operand
-    if condition.kind != "in" or not isinstance(operand, ColumnRef) or not isinstance(ours, Scan):
+    if not isinstance(operand, ColumnRef) or not isinstance(ours, Scan):
         return False
     if operand.name != pair.path.column or len(condition.query.top) != 1:
         return False
@@ -135,18 +149,16 @@ def _same_keys(proposal: Proposal, condition: Subquery) -> bool:
     )
 
 
-def has_selective_condition(proposal: Proposal, scan: Scan) -> bool:
-    """Whether a selective condition applies to a scan."""
-    return any(selective(proposal, expression) for expression in _conditions(proposal, scan))
+@shared
+def has_selective_condition(proposal: Proposal, relation: int) -> bool:
+    """Whether a selective condition applies to a relation."""
+    return any(selective(proposal, expression) for expression in _conditions(proposal, relation))
 
 
 def binds_partition(proposal: Proposal, scan: Scan) -> bool:
     """Whether the query restricts one of a scan's partition columns to one value."""
-    fields = scan.table.partitioning
-    conditions = _conditions(proposal, scan)
-    return any(
-        binds_to_one_value(condition, column) for condition in conditions for column in fields
-    )
+    columns = scan.table.partitioning
+    return any(_has_one_value(proposal, scan.relation, column, True) for column in columns)
 
 
 _INTEGERS = ("tinyint", "smallint", "int", "bigint")

@@ -110,7 +110,7 @@ def _without_sizes(proposal: Proposal, scans: tuple[ra.Scan, ...]) -> Judgement:
         )
     # A neighbour that filters the dimension is tried in its place (``find.reducers.alternatives``).
     alone = len(scans) == 1 and is_filtered(proposal) and not _is_fact(proposal, scans[0])
-    if alone and not has_selective_condition(proposal, proposal.pair.scan):
+    if alone and not has_selective_condition(proposal, proposal.pair.scan.relation):
         return passed("sizes are not known, but only the dimension is filtered")
     for scan in scans:
         if scan.table.partitioned_by and not binds_partition(proposal, scan):
