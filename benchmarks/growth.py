@@ -222,6 +222,9 @@ TEXTS = (
     Axis("INs of one column", (250, 500, 1000), rewriting(
         each("f.p IN (SELECT d{n}.k FROM d d{n} WHERE d{n}.v = {n})", " AND ",
              f"{JOINED} AND {{}}"))),
+    Axis("LATERAL joins", (50, 100, 200), rewriting(
+        each("JOIN LATERAL (SELECT * FROM d e{n} WHERE e{n}.k = f.p AND e{n}.v = {n}) q{n} ON true",
+             " ", "SELECT f.x FROM f JOIN d ON f.p = d.k {} WHERE d.c = 'a'"))),
     Axis("parentheses", (50, 100, 200), rewriting(
         nested("d.v > 1", "({} OR d.w > {n})", f"{JOINED} AND {{}}"))),
     Axis("operators over columns", (80, 160, 320), rewriting(

@@ -28,7 +28,7 @@ from sqlrewrite.plan.expressions import shared_nodes
 from sqlrewrite.plan.joins import LEFT, null_extended, side_of
 from sqlrewrite.plan.lineage import LineagePath, ends_along, trace, trace_query
 from sqlrewrite.plan.memo import remembered
-from sqlrewrite.plan.relations import joins, leaves, readers
+from sqlrewrite.plan.relations import direct_readers, joins, leaves, readers
 from sqlrewrite.sql.bind.scope import NAMELESS, PRECEDENCE
 
 # CTEs that each read the one before twice have exponentially many paths: no more than these count.
@@ -301,11 +301,12 @@ def _inner_lateral(plan: ra.Plan, block: ra.Block) -> bool:
     inner join, and no other branch of a union may have one."""
     assert block.parent is not None
     source = plan.blocks[block.parent].source
+    reading = (plan.relations[number] for number in direct_readers(plan).get(block.number, ()))
     return any(
-        isinstance(leaf, ra.Derived)
-        and leaf.query.top == (block.number,)
-        and not null_extended(source, leaf.relation)
-        for leaf in leaves(source)
+        isinstance(relation, ra.Derived)
+        and relation.query.top == (block.number,)
+        and not null_extended(source, relation.relation)
+        for relation in reading
     )
 
 

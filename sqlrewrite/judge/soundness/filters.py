@@ -38,6 +38,7 @@ from sqlrewrite.plan.facts.coercion import compare_alike, identical, is_integral
 from sqlrewrite.plan.facts.constants import is_instant
 from sqlrewrite.plan.facts.functions import tagged
 from sqlrewrite.plan.facts.types import DATE, STRING, TIMESTAMP, TIMESTAMP_NTZ, Type
+from sqlrewrite.plan.memo import shared
 from sqlrewrite.settings.options import ALONE
 
 _DIGITS = 4
@@ -65,13 +66,22 @@ def judge_pruned(proposal: Proposal) -> Judgement:
     """Whether the query does not restrict the derived column itself."""
     scan, column = proposal.pair.scan, proposal.pair.pruned
     ends = proposal.pair.derived is not None and proposal.pair.derived.ends
-    for condition in plain_conditions(own_conditions(proposal.plan, scan.relation, ALONE)):
-        named = any(ref.name == column for ref in columns(condition))
-        if named and (not ends or restricts(proposal.plan, condition, proposal.pair)):
+    for condition in _conditions_naming(proposal, scan.relation, column):
+        if not ends or restricts(proposal.plan, condition, proposal.pair):
             return failed(f"the query restricts `{column}` itself already")
     if proposal.pair.key_side.operand is None and _is_implied(proposal):
         return failed(f"the query's condition on the expression of `{column}` is tighter")
     return passed(f"the query does not restrict `{column}` itself")
+
+
+@shared
+def _conditions_naming(proposal: Proposal, relation: int, column: str) -> tuple[Expression, ...]:
+    """The conditions on a relation that name one of its columns."""
+    return tuple(
+        condition
+        for condition in plain_conditions(own_conditions(proposal.plan, relation, ALONE))
+        if any(ref.name == column for ref in columns(condition))
+    )
 
 
 def _is_implied(proposal: Proposal) -> bool:
