@@ -183,11 +183,10 @@ class KeyQueryWriter(Struct):
             else:
                 day = self.days() if days_around(proposal) and not end else ""
                 value = derived_value(proposal, self.author, key, end, f"{day}.{day}")
-            if proposal.pair.derived is not None and raising_in(proposal, own) is not None:
-                side = proposal.pair.key_side
-                anew[self.author.places.item(own)] = repeated_side(
-                    proposal, side, self.author, self.as_written
-                )
+                if raising_in(proposal, own) is not None:
+                    anew[self.author.places.item(own)] = repeated_side(
+                        proposal, proposal.pair.key_side, self.author, self.as_written
+                    )
             values.append(wrapped.replace("{}", value))
         inside = _authors_query(proposals[0], self.author.places, anew)
         broadcast = f"/*+ {word('BROADCAST')}({alias}) */ " if hint else ""
